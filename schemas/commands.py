@@ -1,0 +1,99 @@
+"""What people ask of a memory, apart from talking to it."""
+
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import ConfigDict, Field, JsonValue, field_validator, model_validator
+
+from schemas.conversation import Name, Scope, is_blank
+from schemas.identity import derived_id
+from schemas.message import Input, Instant, Message, Metadata
+
+Operation = Literal["extract_and_operate", "maintain"]
+MAX_SIMILAR = 20
+
+
+class ExistingMemory(Input):
+    """A memory that the caller knows of: a candidate of this call only."""
+
+    id: Annotated[str, Field(min_length=1, max_length=256)]
+    text: Annotated[str, Field(min_length=1, max_length=20_000)]
+    metadata: Metadata | None = None
+
+
+class CallContext(Input):
+    """Where the interaction comes from."""
+
+    session_id: Name | None = None
+    user_id: Name | None = None
+    project_id: Name | None = None
+    conversation_topic: Annotated[str, Field(max_length=1024)] | None = None
+
+
+class Options(Input):
+    """How to decide."""
+
+    similarity_threshold: Annotated[float, Field(ge=0, le=1)] = 0.8
+    max_similar_results: Annotated[int, Field(ge=1, le=MAX_SIMILAR)] = 5
+    use_llm_decisions: Annotated[bool, Field(alias="useLLMDecisions")] = False
+    enable_delete_operations: bool = False
+
+
+class CallMetadata(Input):
+    """What is stored beside each memory of the call; fields of your own are kept as they are."""
+
+    model_config = ConfigDict(extra="allow")
+    __pydantic_extra__: dict[str, JsonValue]
+
+    project_id: Name | None = None
+    user_id: Name | None = None
+    environment: Annotated[str, Field(max_length=256)] | None = None
+
+
+class Command(Message):
+    """A request that changes a memory. ``scope`` is needed by all but ``maintain``, which goes to a partition."""
+
+    model_config = ConfigDict(extra="forbid")
+    kind: ClassVar[str] = "command"
+
+    command_id: Name | None = None
+    op: Operation
+    scope: Scope | None = None
+    timestamp: Instant | None = None
+    """Event time of what is told; without it, the moment the broker took it in."""
+
+    # extract_and_operate
+    interaction: str | tuple[str, ...] | None = None
+    existing_memories: tuple[ExistingMemory, ...] = ()
+    context: CallContext | None = None
+    options: Options = Options()
+    memory_metadata: CallMetadata | None = None
+
+    @field_validator("interaction")
+    @classmethod
+    def _says_something(cls, value: str | tuple[str, ...] | None) -> str | tuple[str, ...] | None:
+        if value is not None and all(is_blank(text) for text in texts_of(value)):
+            raise ValueError("must hold some text")
+        return value
+
+    @model_validator(mode="after")
+    def _has_what_its_operation_needs(self) -> "Command":
+        if self.op == "maintain":
+            if self.scope is not None:
+                raise ValueError("scope: maintain has none; it is sent to a partition")
+            return self
+        if self.scope is None:
+            raise ValueError(f"scope: {self.op} needs one")
+        if self.interaction is None:
+            raise ValueError(f"interaction: {self.op} needs one")
+        return self
+
+    def identified(self) -> "Command":
+        """The same command with its id: its own, or one made of all it says."""
+        if self.command_id is not None:
+            return self
+        return self.model_copy(update={"command_id": derived_id("command", self.to_wire())})
+
+
+def texts_of(interaction: str | tuple[str, ...]) -> tuple[str, ...]:
+    """The texts of an interaction, in order."""
+    return (interaction,) if isinstance(interaction, str) else interaction

@@ -1,0 +1,86 @@
+"""What people say: the scope it belongs to, and the turn as clients send it."""
+
+from typing import Annotated, ClassVar, Literal, Self
+
+from pydantic import AwareDatetime, ConfigDict, Field, StringConstraints, field_validator
+
+from schemas.identity import derived_id, partition_of, scope_key
+from schemas.message import Input, Message, Metadata
+
+Role = Literal["user", "assistant", "system", "tool"]
+Name = Annotated[str, StringConstraints(min_length=1, max_length=256)]
+
+INVISIBLE = "\u200b\u200c\u200d\u2060\ufeff\u00ad"
+"""Characters without width: a text of nothing else is blank."""
+
+
+def is_blank(text: str) -> bool:
+    """Whether a text shows nothing at all."""
+    return not text.strip().strip(INVISIBLE).strip()
+
+
+class Scope(Input):
+    """The isolation boundary and the partition key: whose memory it is. Both parts are needed, neither is a pattern."""
+
+    project_id: Name
+    user_id: Name
+
+    @field_validator("project_id", "user_id")
+    @classmethod
+    def _names_somebody(cls, value: str) -> str:
+        if is_blank(value) or value in {"*", "%"}:
+            raise ValueError("must name one project and one user: not blank, '*' or '%'")
+        try:
+            value.encode()
+        except UnicodeEncodeError as error:
+            raise ValueError("must be text that UTF-8 can hold") from error
+        return value
+
+    @property
+    def key(self) -> str:
+        """``projectId/userId``, each percent-encoded."""
+        return scope_key(self.project_id, self.user_id)
+
+    def partition(self, partitions: int) -> int:
+        """The partition of this scope, the same on every scope-keyed topic."""
+        return partition_of(self.key, partitions)
+
+
+class Turn(Message):
+    """One thing said in a conversation, as clients send it."""
+
+    model_config = ConfigDict(extra="forbid")
+    kind: ClassVar[str] = "turn"
+
+    turn_id: Name | None = None
+    scope: Scope
+    session_id: Name | None = None
+    agent_id: Name | None = None
+    role: Role
+    name: Name | None = None
+    """The speaker, as in chat completions."""
+    content: str
+    timestamp: AwareDatetime
+    """When it was said. The zone is kept: "tomorrow" depends on it."""
+    conversation_topic: Annotated[str, Field(max_length=1024)] | None = None
+    metadata: Metadata | None = None
+
+    @field_validator("content")
+    @classmethod
+    def _says_something(cls, value: str) -> str:
+        if is_blank(value):
+            raise ValueError("must not be blank")
+        try:
+            value.encode()
+        except UnicodeEncodeError as error:
+            raise ValueError("must be text that UTF-8 can hold") from error
+        return value
+
+    def identified(self) -> Self:
+        """The same turn with its id: its own, or one made of scope, session, role, time and content."""
+        if self.turn_id is not None:
+            return self
+        moment = self.timestamp.isoformat()
+        return self.model_copy(
+            update={"turn_id": derived_id("turn", self.scope.key, self.session_id, self.role, moment, self.content)}
+        )

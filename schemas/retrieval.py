@@ -1,0 +1,143 @@
+"""What is asked of a memory and what it answers."""
+
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import ConfigDict, Field
+
+from schemas.conversation import Name, Role, Scope
+from schemas.facts import Share
+from schemas.memory import Event, QualitySource
+from schemas.message import Input, Instant, Message, Part
+
+Mode = Literal["hybrid", "semantic", "keyword"]
+Kind = Literal["knowledge", "episode", "external"]
+Format = Literal["results", "context", "agent_context"]
+ErrorCode = Literal["invalid_request", "deadline_exceeded", "unavailable", "not_found", "internal"]
+MAX_RESULTS = 50
+MAX_QUERY_CHARACTERS = 10_000
+
+
+class Filters(Input):
+    """What a result must be, beside being close. All that are given must hold."""
+
+    tags: tuple[str, ...] = ()
+    domain: str | None = None
+    session_id: str | None = None
+    since: Instant | None = None
+    until: Instant | None = None
+
+
+class HistoryTurn(Input):
+    """A recent turn of the conversation that the question stands in."""
+
+    role: Role
+    content: str
+
+
+class SearchRequest(Message):
+    """A question to one scope's memory."""
+
+    model_config = ConfigDict(extra="forbid")
+    kind: ClassVar[str] = "search-request"
+
+    scope: Scope
+    query: Annotated[str, Field(max_length=MAX_QUERY_CHARACTERS)]
+    top_k: Annotated[int, Field(alias="top_k", ge=1, le=MAX_RESULTS)] = 5
+    similarity_threshold: Annotated[float, Field(alias="similarity_threshold", ge=0, le=1)] = 0.3
+    include_metadata: Annotated[bool, Field(alias="include_metadata")] = True
+    mode: Mode = "hybrid"
+    rerank: bool | None = None
+    as_of: Instant | None = None
+    """Event time: what was true then, as far as we know today."""
+    known_at: Instant | None = None
+    """Recording time: what we believed then."""
+    filters: Filters = Filters()
+    kinds: Annotated[tuple[Kind, ...], Field(min_length=1)] = ("knowledge",)
+    history: tuple[HistoryTurn, ...] = ()
+    format: Format = "results"
+    used: tuple[Name, ...] = ()
+    """Ids of earlier results that the answer really used."""
+
+
+class SearchResult(Part):
+    """A memory that answers; the second block only with ``include_metadata``."""
+
+    id: str
+    text: str
+    tags: tuple[str, ...]
+    timestamp: Instant
+    similarity: Share
+    """Cosine, 0 … 1, in every mode."""
+    score: Share
+    """What thresholds compare with: the rerank score where a reranker ran, else the similarity."""
+    source: Literal["knowledge", "episode", "external"] = "knowledge"
+    memory_type: Literal["knowledge", "episode", "external"] = "knowledge"
+
+    confidence: Share | None = None
+    reasoning: str | None = None
+    event: Event | None = None
+    domain: str | None = None
+    quality_source: QualitySource | None = None
+    code_pattern: Annotated[str | None, Field(alias="code_pattern")] = None
+    source_session_id: str | None = None
+    role: Role | None = None
+    revision: int | None = None
+
+
+class SearchMetadata(Part):
+    """Figures of one search; times in milliseconds."""
+
+    total_results: int
+    search_time: float
+    embedding_time: float
+    max_similarity: Share
+    min_similarity: Share
+    average_similarity: Share
+    search_mode: Literal["knowledge"] = "knowledge"
+
+
+class CitationMetadata(Part):
+    """Scores behind a citation; None where that side did not find it."""
+
+    semantic_score: Annotated[float | None, Field(alias="semantic_score")] = None
+    keyword_score: Annotated[float | None, Field(alias="keyword_score")] = None
+    hybrid_score: Annotated[float | None, Field(alias="hybrid_score")] = None
+    rerank_score: Annotated[float | None, Field(alias="rerank_score")] = None
+    chunk_index: Annotated[int, Field(alias="chunk_index")] = 0
+
+
+class Citation(Part):
+    """Where a line of the context comes from."""
+
+    id: str
+    content: str
+    score: Share
+    source: str
+    rank: Annotated[int, Field(ge=1)]
+    metadata: CitationMetadata
+
+
+class Reply(Message):
+    """The answer to a search request."""
+
+    kind: ClassVar[str] = "reply"
+
+    success: bool
+    query: str
+    results: tuple[SearchResult, ...] = ()
+    metadata: SearchMetadata
+    timestamp: Instant
+    context: str | None = None
+    citations: tuple[Citation, ...] | None = None
+    degraded: tuple[str, ...] = ()
+    """What was asked for or is on by default and could not be had; empty and failed are different answers."""
+
+
+class ErrorReply(Message):
+    """Why a request was not worked on or did not end well."""
+
+    kind: ClassVar[str] = "error"
+
+    code: ErrorCode
+    message: str
+    field: str | None = None
