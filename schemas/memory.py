@@ -103,7 +103,7 @@ class ReportedExtraction(Part):
     facts: tuple[ReportedFact, ...] = ()
     reasons: tuple[str, ...] = ()
     """Why each skipped piece was skipped."""
-    masked: dict[str, int] = {}
+    masked: dict[str, int] = Field(default_factory=dict)
     """How many secrets of which class were masked."""
 
 

@@ -16,7 +16,18 @@ from schemas.errors import InvalidMessage
 from schemas.upcast import upcast
 
 Headers = list[tuple[str, bytes]]
-Metadata = dict[str, JsonValue]
+MAX_METADATA_BYTES = 16 * 1024
+
+
+def _small(metadata: dict[str, JsonValue]) -> dict[str, JsonValue]:
+    size = len(json.dumps(metadata, ensure_ascii=False).encode(errors="surrogatepass"))
+    if size > MAX_METADATA_BYTES:
+        raise ValueError(f"has {size} bytes as JSON, at most {MAX_METADATA_BYTES} are kept beside each memory")
+    return metadata
+
+
+Metadata = Annotated[dict[str, JsonValue], AfterValidator(_small)]
+"""Fields of the sender's own: they are copied to every memory of the message, so they are small."""
 Instant = Annotated[AwareDatetime, AfterValidator(lambda moment: moment.astimezone(UTC))]
 """A moment in UTC; one without a zone is refused."""
 

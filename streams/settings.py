@@ -128,6 +128,9 @@ class Settings(BaseModel):
     log_format: Literal["auto", "json", "text"] = "auto"
     """One JSON object a line, or text; auto is text on a terminal."""
 
+    fault: Annotated[str, Field(pattern=r"^([a-z.-]+(:[1-9][0-9]*)?)?$")] = ""
+    """For tests of recovery only: the point in the work at which the process is killed."""
+
     @field_validator("broker")
     @classmethod
     def _is_host_and_port(cls, value: str) -> str:

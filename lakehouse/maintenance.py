@@ -1,0 +1,118 @@
+"""Compacting a table: when, and what is kept.
+
+Rule of this file: the owner of a shard calls it between two batches, under the shard's lock. Every commit leaves a
+version and some files; without compaction a query slows down with age, not with data.
+"""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from lakehouse import tables
+from lakehouse.store import Shard
+
+RETRY_S = 30.0
+
+
+@dataclass(frozen=True)
+class MaintenancePolicy:
+    """What we want.
+
+    Attributes:
+        commits: Commits after which a table is compacted.
+        idle_s: Seconds without work after which a table with new commits is compacted.
+        keep: How long old versions stay readable.
+    """
+
+    commits: int
+    idle_s: float
+    keep: timedelta
+
+
+@dataclass
+class MaintenanceState:
+    """What we have seen of one table since it was last compacted; times in seconds of the caller's clock."""
+
+    commits: int = 0
+    last_commit: float = 0.0
+    not_before: float = 0.0
+    """After a failure: when it may be tried again."""
+
+    def committed(self, now: float, commits: int) -> None:
+        """Take note of new commits."""
+        if commits != self.commits:
+            self.commits, self.last_commit = commits, now
+
+    def due(self, policy: MaintenancePolicy, now: float) -> str | None:
+        """Why the table should be compacted now; None when it shouldn't."""
+        if now < self.not_before:
+            return None
+        if self.commits >= policy.commits:
+            return f"{self.commits} commits"
+        if self.commits and now - self.last_commit >= policy.idle_s:
+            return f"idle after {self.commits} commits"
+        return None
+
+    def done(self) -> None:
+        """It was compacted."""
+        self.commits, self.not_before = 0, 0.0
+
+    def failed(self, now: float) -> None:
+        """It could not be compacted: leave it for a while."""
+        self.not_before = now + RETRY_S
+
+
+@dataclass(frozen=True)
+class Maintained:
+    """What one round did."""
+
+    table: str
+    rows: int
+    fragments_before: int
+    fragments_after: int
+
+
+async def compact(shard: Shard, name: str, keep: timedelta, inside: Callable[[], None] = lambda: None) -> Maintained:
+    """Compact one table of a shard and drop versions older than ``keep``.
+
+    Args:
+        shard: Ours: nobody else writes it.
+        name: "memories" or "turns".
+        keep: How long old versions stay readable.
+        inside: Called once compaction is under way; a test can kill the process there.
+
+    Raises:
+        Unavailable: Disk or store failed; the table stays as it was and readable.
+    """
+    table = getattr(shard, name)
+    async with shard.lock:
+        shard.require_present()
+        before = await _fragments(table)
+        with tables.lake_errors():
+            work = asyncio.ensure_future(table.optimize(cleanup_older_than=keep))
+            await asyncio.sleep(0)
+            inside()
+            await work
+        await _mend_word_index(table)
+        after = await _fragments(table)
+        shard.commits[name] = 0
+        with tables.lake_errors():
+            rows = await table.count_rows()
+    return Maintained(table.name, rows, before, after)
+
+
+async def _fragments(table: Any) -> int:
+    with tables.lake_errors():
+        stats = await table.stats()
+    count: int = stats["fragment_stats"]["num_fragments"]
+    return count
+
+
+async def _mend_word_index(table: Any) -> None:
+    """After a compaction every row must be in the keyword index; one that isn't means the index is broken."""
+    with tables.lake_errors():
+        for index in await table.list_indices():
+            if index.columns == ["keywords"] and index.num_unindexed_rows:
+                await table.create_index("keywords", config=tables.words_index(), replace=True)

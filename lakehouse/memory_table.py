@@ -1,0 +1,176 @@
+"""``memories_NNNN``: one row per event, and how a row becomes columns and comes back.
+
+Rule of this file: columns only; what a row means is in ``versions``. A new column is a field here, a value in both
+directions, and a migration in ``tables``.
+"""
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from lancedb.expr import Expr, col, lit
+
+from lakehouse import keywords, tables
+from lakehouse.versions import MemoryRow
+from schemas.errors import Unavailable
+from schemas.identity import scope_key
+from schemas.memory import MemoryEvent
+
+KEY = "event_id"
+NORM_TOLERANCE = 1e-3
+DERIVED = {"vector", "keywords", "tag_line"}
+"""Columns made of others, in the same write."""
+
+_TIME = pa.timestamp("us", tz="UTC")
+_TEXT = pa.list_(pa.field("item", pa.string(), nullable=False))
+_EVENT_COLUMNS: tuple[tuple[str, pa.DataType], ...] = (
+    ("sequence", pa.int64()),
+    ("id", pa.int64()),
+    ("revision", pa.int64()),
+    ("event", pa.string()),
+    ("text", pa.string()),
+    ("old_memory", pa.string()),
+    ("tags", _TEXT),
+    ("confidence", pa.float64()),
+    ("reasoning", pa.string()),
+    ("importance", pa.int64()),
+    ("domain", pa.string()),
+    ("code_pattern", pa.string()),
+    ("quality_source", pa.string()),
+    ("source_session_id", pa.string()),
+    ("timestamp", _TIME),
+    ("recorded_at", _TIME),
+    ("fact_id", pa.string()),
+    ("command_id", pa.string()),
+    ("source_turn_ids", _TEXT),
+    ("agent_id", pa.string()),
+    ("role", pa.string()),
+    ("subject", pa.string()),
+    ("attribute", pa.string()),
+    ("value", pa.string()),
+    ("polarity", pa.string()),
+    ("mood", pa.string()),
+    ("language", pa.string()),
+    ("embedder", pa.string()),
+)
+_ROW_COLUMNS = ("record_id", "facts_offset", "status", "valid_from", "valid_to", "superseded_at", "touched")
+
+
+def table_name(partition: int) -> str:
+    """``memories_0007``."""
+    return f"memories_{partition:04}"
+
+
+def schema(dimension: int) -> pa.Schema:
+    """The table's columns.
+
+    Args:
+        dimension: Length of a vector.
+    """
+    return pa.schema(
+        [
+            pa.field(KEY, pa.string(), nullable=False),
+            pa.field("scope", pa.string(), nullable=False),
+            pa.field("project_id", pa.string()),
+            pa.field("user_id", pa.string()),
+            *(pa.field(name, kind) for name, kind in _EVENT_COLUMNS),
+            pa.field("event_status", pa.string()),
+            pa.field("schema_version", pa.int64()),
+            pa.field("metadata", pa.string()),
+            pa.field("decision", pa.string()),
+            pa.field("record_id", pa.string()),
+            pa.field("facts_offset", pa.int64()),
+            pa.field("status", pa.string()),
+            pa.field("valid_from", _TIME),
+            pa.field("valid_to", _TIME),
+            pa.field("superseded_at", _TIME),
+            pa.field("touched", pa.int64()),
+            pa.field("tag_line", pa.string()),
+            pa.field("keywords", pa.string()),
+            pa.field("vector", pa.list_(pa.float32(), dimension)),
+        ]
+    )
+
+
+def columns_but_vector(dimension: int) -> list[str]:
+    """Every column that makes a row, but for the vector and what is derived."""
+    return [field.name for field in schema(dimension) if field.name not in DERIVED]
+
+
+def to_table(rows: Sequence[MemoryRow], dimension: int) -> pa.Table:
+    """Rows as an Arrow table.
+
+    Raises:
+        Unavailable: A vector has another length, is not finite or no unit vector: the embedder is at fault.
+    """
+    return pa.Table.from_pylist([_columns(row, dimension) for row in rows], schema=schema(dimension))
+
+
+def _columns(row: MemoryRow, dimension: int) -> dict[str, Any]:
+    event = row.event
+    told = {name: getattr(event, name) for name, _ in _EVENT_COLUMNS}
+    return told | {
+        KEY: event.event_id,
+        "scope": event.scope.key,
+        "project_id": event.scope.project_id,
+        "user_id": event.scope.user_id,
+        "event_status": event.status,
+        "schema_version": event.schema_version,
+        "metadata": None if event.metadata is None else json.dumps(event.metadata, ensure_ascii=False),
+        "decision": json.dumps(event.decision.to_wire(), ensure_ascii=False),
+        "tag_line": _tag_line(event.tags),
+        "keywords": " ".join(keywords.index_terms(event.text)) if row.vector is not None else None,
+        "vector": None if row.vector is None else checked(row.vector, dimension),
+        **{name: getattr(row, name) for name in _ROW_COLUMNS},
+    }
+
+
+def _tag_line(tags: Sequence[str]) -> str:
+    """Tags as one text to search in: LanceDB has no typed condition on lists."""
+    return "".join(f"\n{tag}\n" for tag in tags)
+
+
+def has_tag(tag: str) -> Expr:
+    """The memory has this tag."""
+    return col("tag_line").contains(lit(_tag_line((tag,))))
+
+
+def checked(vector: Any, dimension: int) -> Any:
+    """The vector, if it is one.
+
+    Raises:
+        Unavailable: It has another length, is not finite, or its norm is not 1.
+    """
+    array = np.asarray(vector, dtype=np.float32)
+    if array.shape != (dimension,) or not math.isclose(float(np.linalg.norm(array)), 1.0, abs_tol=NORM_TOLERANCE):
+        raise Unavailable(f"the embedder gave no unit vector of {dimension} numbers")
+    return array
+
+
+def from_columns(told: Mapping[str, Any]) -> MemoryRow:
+    """A row of the table as a version; its vector only where it was read."""
+    event = MemoryEvent.model_validate(
+        {name: told[name] for name, _ in _EVENT_COLUMNS}
+        | {
+            "event_id": told[KEY],
+            "scope": {"project_id": told["project_id"], "user_id": told["user_id"]},
+            "status": told["event_status"],
+            "schema_version": told["schema_version"],
+            "metadata": None if told["metadata"] is None else json.loads(told["metadata"]),
+            "decision": json.loads(told["decision"]),
+        }
+    )
+    vector = told.get("vector")
+    return MemoryRow(
+        event=event,
+        vector=None if vector is None else np.asarray(vector, dtype=np.float32),
+        **{name: told[name] for name in _ROW_COLUMNS},
+    )
+
+
+def in_scope(project_id: str, user_id: str) -> Expr:
+    """The condition that every read carries: a scope never sees another."""
+    return tables.equals("scope", scope_key(project_id, user_id))

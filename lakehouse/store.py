@@ -1,0 +1,235 @@
+"""A shard: both tables of one partition, with one writer, who also maintains them.
+
+Rule of this file: the lowest layer that reads or writes memories. The scope is a required argument of every read of one
+person's rows, and always a pre-filter. Both tables are written under one lock.
+"""
+
+import asyncio
+import itertools
+from collections.abc import AsyncIterator, Iterable, Sequence
+from typing import Any
+
+from lancedb.expr import Expr, col, lit
+
+from lakehouse import memory_table, tables, turn_table
+from lakehouse.turn_table import InputRow
+from lakehouse.versions import MemoryRow, ScopeMemory
+from schemas.conversation import Scope
+from schemas.errors import Misconfigured
+from schemas.facts import CommandRecord, TurnRecord
+
+KEYS_A_READ = 500
+"""Keys in one condition; more are read in several goes."""
+
+
+class Shard:
+    """The memories and the inputs of one partition."""
+
+    def __init__(self, uri: str, partition: int, dimension: int, memories: Any, turns: Any) -> None:
+        self.partition = partition
+        self.lock = asyncio.Lock()
+        self.commits = {"memories": 0, "turns": 0}
+        """Commits since the last maintenance."""
+        self._uri = uri
+        self._dimension = dimension
+        self._columns = memory_table.columns_but_vector(dimension)
+        self.memories = memories
+        self.turns = turns
+
+    def require_present(self) -> None:
+        """Raise ``Unavailable`` where the lake has gone."""
+        tables.require_present(self._uri)
+
+    async def commit_memories(self, rows: Iterable[MemoryRow]) -> None:
+        """Write new and closed versions in one commit; where one row was changed twice, the later counts."""
+        by_key = {row.event.event_id: row for row in sorted(rows, key=lambda row: row.touched)}
+        if not by_key:
+            return
+        data = memory_table.to_table(list(by_key.values()), self._dimension)
+        async with self.lock:
+            self.require_present()
+            await tables.merge(self.memories, memory_table.KEY, data)
+            self.commits["memories"] += 1
+
+    async def commit_inputs(self, rows: Iterable[InputRow]) -> None:
+        """Write records in one commit."""
+        by_key = {row.record.record_id: row for row in rows}
+        if not by_key:
+            return
+        data = turn_table.to_table(list(by_key.values()), self._dimension)
+        async with self.lock:
+            self.require_present()
+            await tables.merge(self.turns, turn_table.KEY, data)
+            self.commits["turns"] += 1
+
+    async def records(self, record_ids: Iterable[str]) -> dict[str, TurnRecord | CommandRecord]:
+        """The stored records with these ids, by id."""
+        found = await self._by_key(self.turns, turn_table.KEY, record_ids, ["status", "record", turn_table.KEY])
+        return {row[turn_table.KEY]: turn_table.from_columns(row) for row in found}
+
+    async def events_of_records(self, record_ids: Iterable[str]) -> dict[str, list[MemoryRow]]:
+        """The rows that these records caused, in sequence, by record id."""
+        found = await self._by_key(self.memories, "record_id", record_ids, self._columns)
+        by_record: dict[str, list[MemoryRow]] = {}
+        for row in sorted(map(memory_table.from_columns, found), key=lambda row: row.event.sequence):
+            by_record.setdefault(row.record_id, []).append(row)
+        return by_record
+
+    async def session(self, scope: Scope, session_id: str, before: int, limit: int) -> list[TurnRecord]:
+        """The last turns of a session, oldest first.
+
+        Args:
+            scope: Whose session.
+            session_id: Which.
+            before: Only turns at lower offsets of the inbox.
+            limit: How many at most.
+        """
+        if limit < 1:
+            return []
+        conditions = tables.all_of(
+            (
+                memory_table.in_scope(scope.project_id, scope.user_id),
+                tables.equals("session_id", session_id),
+                tables.equals("status", turn_table.EPISODE),
+                col("source_offset") < lit(before),
+            )
+        )
+        found = await self._read(self.turns, conditions, [turn_table.KEY, "source_offset"])
+        last = sorted(found, key=lambda row: row["source_offset"])[-limit:]
+        records = await self.records(row[turn_table.KEY] for row in last)
+        return [record for row in last if isinstance(record := records[row[turn_table.KEY]], TurnRecord)]
+
+    async def scope_memory(self, scope: Scope) -> ScopeMemory:
+        """All that a scope knows and knew, with vectors."""
+        found = await self._read(
+            self.memories, memory_table.in_scope(scope.project_id, scope.user_id), [*self._columns, "vector"]
+        )
+        return ScopeMemory.of_rows(map(memory_table.from_columns, found))
+
+    async def scope_rows(self, scope: Scope) -> list[MemoryRow]:
+        """All rows of a scope in sequence, without vectors."""
+        found = await self._read(self.memories, memory_table.in_scope(scope.project_id, scope.user_id), self._columns)
+        return sorted(map(memory_table.from_columns, found), key=lambda row: row.event.sequence)
+
+    async def all_rows(self) -> AsyncIterator[MemoryRow]:
+        """Every row of the shard, without vectors, in no order."""
+        self.require_present()
+        with tables.lake_errors():
+            reader = await self.memories.query().select(self._columns).to_batches(max_batch_length=tables.PAGE)
+        with tables.lake_errors():
+            async for batch in reader:
+                for row in batch.to_pylist():
+                    yield memory_table.from_columns(row)
+
+    async def by_vector(self, scope: Scope, conditions: Expr, vector: Any, limit: int) -> list[tuple[MemoryRow, float]]:
+        """The nearest rows of a scope by exact cosine, with their distances (0 … 2)."""
+        query = self.memories.query().nearest_to(vector).distance_type("cosine")
+        found = await self._search(query, scope, conditions, limit, [*self._columns, "_distance"])
+        return [(memory_table.from_columns(row), row["_distance"]) for row in found]
+
+    async def by_words(self, scope: Scope, conditions: Expr, query: Any, limit: int) -> list[dict[str, Any]]:
+        """The rows of a scope that hold one of the words, best first, as columns with vector and keywords."""
+        search = self.memories.query().nearest_to_text(query)
+        return await self._search(search, scope, conditions, limit, [*self._columns, "vector", "keywords", "_score"])
+
+    async def _search(
+        self, query: Any, scope: Scope, conditions: Expr, limit: int, columns: list[str]
+    ) -> list[dict[str, Any]]:
+        self.require_present()
+        inside = memory_table.in_scope(scope.project_id, scope.user_id) & conditions
+        with tables.lake_errors():
+            found: list[dict[str, Any]] = await query.where(inside).limit(limit).select(columns).to_list()
+        return found
+
+    async def _by_key(self, table: Any, column: str, keys: Iterable[str], columns: list[str]) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = []
+        for some in _batched(keys):
+            found.extend(await self._read(table, tables.one_of(column, some), columns))
+        return found
+
+    async def _read(self, table: Any, conditions: Expr, columns: list[str]) -> list[dict[str, Any]]:
+        self.require_present()
+        with tables.lake_errors():
+            found: list[dict[str, Any]] = await table.query().where(conditions).select(columns).to_list()
+        return found
+
+
+def _batched(keys: Iterable[str]) -> Iterable[Sequence[str]]:
+    iterator = iter(keys)
+    while some := tuple(itertools.islice(iterator, KEYS_A_READ)):
+        yield some
+
+
+class Lake:
+    """The lake of a deployment: one shard a partition, opened when it is first asked for."""
+
+    def __init__(self, uri: str, connection: Any, shape: tables.LakeShape) -> None:
+        self.uri = uri
+        self.shape = shape
+        self._connection = connection
+        self._shards: dict[int, Shard] = {}
+
+    @classmethod
+    async def make(cls, uri: str, shape: tables.LakeShape) -> "Lake":
+        """Make the lake, or complete and open the one that is there.
+
+        Raises:
+            Misconfigured: The one that is there was made for something else.
+            Unavailable: Folder or object store cannot be reached.
+        """
+        connection = await tables.connect(uri)
+        async with tables.making(uri):
+            found = await tables.read_shape(connection)
+            if found is not None:
+                tables.require_shape(found, shape)
+            for partition in range(shape.partitions):
+                memories, turns = memory_table.table_name(partition), turn_table.table_name(partition)
+                await tables.create_table(
+                    connection, memories, memory_table.schema(shape.dimension), memory_table.KEY, ("scope",)
+                )
+                await tables.create_table(
+                    connection, turns, turn_table.schema(shape.dimension), turn_table.KEY, ("scope",)
+                )
+            if found is None:
+                await tables.write_shape(connection, shape)
+        return cls(uri, connection, shape)
+
+    @classmethod
+    async def open(cls, uri: str) -> "Lake":
+        """Open a lake to read it.
+
+        Raises:
+            Misconfigured: There is none.
+        """
+        folder = tables.local_folder(uri)
+        if folder is not None and not folder.is_dir():
+            raise Misconfigured(f"there is no lake at {uri}: has a worker run yet?")
+        connection = await tables.connect(uri)
+        shape = await tables.read_shape(connection)
+        if shape is None:
+            raise Misconfigured(f"there is no lake at {uri}: has a worker run yet?")
+        return cls(uri, connection, shape)
+
+    async def shard(self, partition: int) -> Shard:
+        """The shard of a partition."""
+        if partition not in self._shards:
+            tables.require_present(self.uri)
+            with tables.lake_errors():
+                memories = await self._connection.open_table(memory_table.table_name(partition))
+                turns = await self._connection.open_table(turn_table.table_name(partition))
+            self._shards.setdefault(partition, Shard(self.uri, partition, self.shape.dimension, memories, turns))
+        return self._shards[partition]
+
+    async def shard_of(self, scope: Scope) -> Shard:
+        """The shard of a scope."""
+        return await self.shard(scope.partition(self.shape.partitions))
+
+    async def all_rows(self) -> AsyncIterator[MemoryRow]:
+        """Every row of every shard, without vectors."""
+        for partition in range(self.shape.partitions):
+            async for row in (await self.shard(partition)).all_rows():
+                yield row
+
+    def opened(self) -> list[Shard]:
+        """The shards that were asked for so far."""
+        return list(self._shards.values())

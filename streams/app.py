@@ -1,0 +1,111 @@
+"""The Faust application: three agents, wired to their handlers, without globals.
+
+Rule of this file, with ``worker``: the only ones that import Faust. Topics carry raw bytes; decoding happens in the
+handlers, where a bad message can be told from a bad day.
+"""
+
+from collections.abc import AsyncIterator
+from datetime import timedelta
+from typing import Any
+
+import faust
+from faust.types import TP
+
+from schemas.topics import Suffix, topic_name
+from streams.committing import Committer, Place
+from streams.incoming import EPOCH, Incoming
+from streams.loop import AgentLoop
+from streams.settings import Settings
+
+AGENTS: dict[str, tuple[Suffix, ...]] = {
+    "intake": ("turns", "commands"),
+    "remember": ("facts",),
+    "answer": ("queries",),
+}
+"""Each agent with its topics. All are keyed by scope, so Faust gives one worker the same partition of each."""
+
+
+def build_app(settings: Settings, bootstrap: str, datadir: str) -> faust.App:
+    """A Faust application that consumes and does nothing else."""
+    credentials: Any = None
+    if settings.security_protocol.startswith("SASL"):
+        credentials = faust.SASLCredentials(
+            username=settings.sasl_username,
+            password=settings.sasl_password.get_secret_value(),
+            mechanism=settings.sasl_mechanism,
+            ssl_context=_ssl(settings),
+        )
+        credentials.protocol = settings.security_protocol
+    elif settings.security_protocol == "SSL":
+        credentials = faust.SSLCredentials(_ssl(settings))
+    return faust.App(
+        settings.name,
+        broker=[f"kafka://{server.strip()}" for server in bootstrap.split(",")],
+        broker_credentials=credentials,
+        autodiscover=False,
+        web_enabled=False,
+        datadir=datadir,
+        topic_allow_declare=False,
+        topic_disable_leader=True,
+        reply_create_topic=False,
+        broker_session_timeout=settings.session_timeout_s,
+        broker_heartbeat_interval=max(1.0, settings.session_timeout_s / 5),
+        broker_max_poll_interval=max(settings.exit_after_s * 2, 600),
+        broker_request_timeout=max(settings.session_timeout_s * 2, 30),
+        consumer_auto_offset_reset="earliest",
+        consumer_max_fetch_size=4 * 1024 * 1024,
+        stream_buffer_maxsize=settings.buffer_size,
+        stream_wait_empty=False,
+        processing_guarantee="at_least_once",
+    )
+
+
+def _ssl(settings: Settings) -> Any:
+    import ssl  # noqa: PLC0415 - only with an SSL protocol
+
+    return ssl.create_default_context(cafile=str(settings.ssl_ca_file) if settings.ssl_ca_file else None)
+
+
+def register(app: faust.App, settings: Settings, name: str, loop: AgentLoop) -> None:
+    """Give an agent its topics and its loop."""
+    topic = app.topic(
+        *(topic_name(settings.name, suffix) for suffix in AGENTS[name]),
+        key_type=bytes,
+        value_type=bytes,
+        key_serializer="raw",
+        value_serializer="raw",
+        allow_empty=True,
+        acks=False,  # offsets are committed by ``Committer``
+    )
+
+    async def agent(stream: Any) -> None:
+        await loop.run(incoming_of(stream.noack().events()))
+
+    app.agent(topic, name=f"{settings.name}.{name}")(agent)
+
+
+async def incoming_of(events: Any) -> AsyncIterator[Incoming]:
+    """Faust's events as our records."""
+    async for event in events:
+        message = event.message
+        yield Incoming(
+            topic=message.topic,
+            partition=message.partition,
+            offset=message.offset,
+            key=message.key,
+            value=message.value,
+            headers=list(message.headers or ()),  # event.headers would keep one of each name
+            timestamp=EPOCH + timedelta(milliseconds=round(message.timestamp * 1000)),
+        )
+
+
+def committer_of(app: faust.App) -> Committer:
+    """Commits through the application's consumer, within its group."""
+
+    async def commit(offsets: dict[Place, int]) -> bool:
+        consumer: Any = app.consumer
+        owned = {TP(tp.topic, tp.partition) for tp in consumer.assignment()}
+        ours = {TP(*place): offset for place, offset in offsets.items() if TP(*place) in owned}
+        return not ours or bool(await consumer._commit(ours))  # noqa: SLF001 - the one way past Faust's own accounting
+
+    return Committer(commit)

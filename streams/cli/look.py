@@ -1,0 +1,185 @@
+"""Commands that look at what is known and what happened: show, history, changes, digest, dead letters."""
+
+import dataclasses
+import sys
+from collections.abc import AsyncIterator
+from datetime import datetime
+from typing import Any
+
+import click
+
+from schemas.conversation import Scope
+from schemas.errors import MemlakeError
+from schemas.reports import DeadLetter
+from streams.cli.options import Moment, as_json, emit, run, say, scoped, settings, table
+
+PREVIEW = 120
+
+
+@click.command()
+@click.option("--all", "everything", is_flag=True, help="All versions and decisions, not only what is current.")
+@click.option("--as-of", type=Moment(), help="What was true then (event time).")
+@scoped
+@as_json
+def show(everything: bool, as_of: datetime | None, scope: Scope, json_lines: bool) -> None:
+    """Show what is known."""
+    rows = run(_rows(scope))
+    if as_of is not None:
+        rows = [row for row in rows if _held(row, as_of)]
+    elif not everything:
+        rows = [row for row in rows if row.status == "current"]
+    if not everything:
+        rows.sort(key=lambda row: row.event.id)
+    _list([row.event for row in rows], json_lines=json_lines)
+
+
+def _held(row: Any, moment: datetime) -> bool:
+    found: bool = (
+        row.status in {"current", "superseded", "historic"}
+        and row.valid_from <= moment
+        and (row.valid_to is None or row.valid_to > moment)
+    )
+    return found
+
+
+@click.command()
+@click.argument("memory_id", metavar="ID", type=click.IntRange(min=1))
+@scoped
+@as_json
+def history(memory_id: int, scope: Scope, json_lines: bool) -> None:
+    """Show every version of the memory ID, oldest revision first."""
+    rows = [row for row in run(_rows(scope)) if row.event.id == memory_id and row.event.revision is not None]
+    if not rows:
+        raise MemlakeError(f"there is no memory {memory_id} of {scope.key}")
+    _list(sorted((row.event for row in rows), key=lambda event: event.revision or 0), json_lines=json_lines)
+
+
+async def _rows(scope: Scope) -> list[Any]:
+    from lakehouse.store import Lake
+
+    lake = await Lake.open(settings().lake_uri)
+    return await (await lake.shard_of(scope)).scope_rows(scope)
+
+
+def _list(events: list[Any], *, json_lines: bool) -> None:
+    if json_lines:
+        for event in events:
+            emit(event)
+        return
+    columns = ["seq", "event", "id", "rev", "text", "before", "confidence", "why"]
+    table(
+        columns,
+        [
+            [
+                e.sequence,
+                e.event,
+                e.id,
+                e.revision,
+                e.text[:PREVIEW],
+                (e.old_memory or "")[:PREVIEW],
+                e.confidence,
+                e.reasoning,
+            ]
+            for e in events
+        ],
+    )
+
+
+@click.command()
+@click.option("--follow", is_flag=True, help="Wait for more.")
+@click.option(
+    "--from-beginning", is_flag=True, help="With --follow: all that was, too. Without it, that is the default."
+)
+@click.option("--event", "events", type=click.Choice(["ADD", "UPDATE", "DELETE", "NONE"]), multiple=True)
+@click.option("--everyone", is_flag=True, help="All scopes.")
+@scoped
+@as_json
+def changes(
+    follow: bool, from_beginning: bool, events: tuple[Any, ...], everyone: bool, scope: Scope, json_lines: bool
+) -> None:
+    """Read the audit log, in order."""
+
+    async def work() -> None:
+        from streams.client import MemoryClient
+
+        async with MemoryClient(scope.project_id, scope.user_id, settings=settings()) as memory:
+            found = memory.changes(
+                follow=follow, events=events, everyone=everyone, from_end=follow and not from_beginning
+            )
+            async for event in found:
+                if json_lines:
+                    emit(event)
+                else:
+                    print(f"{event.sequence:5} {event.event:6} #{event.id} {event.text[:PREVIEW]}  ({event.reasoning})")
+                sys.stdout.flush()
+
+    run(work())
+
+
+@click.command()
+@click.option("--at", "uri", metavar="URI", help="Another lake than the deployment's.")
+@as_json
+def digest(uri: str | None, json_lines: bool) -> None:
+    """Print the fingerprint of a lake: the same memory has the same."""
+
+    async def work() -> Any:
+        from lakehouse.digest import digest_of
+        from lakehouse.store import Lake
+
+        lake = await Lake.open(uri or settings().lake_uri)
+        return digest_of([row async for row in lake.all_rows()])
+
+    found = dataclasses.asdict(run(work()))
+    emit(found) if json_lines else print(found["digest"])
+
+
+@click.group()
+def deadletters() -> None:
+    """Messages that could not be handled."""
+
+
+@deadletters.command("list")
+@as_json
+def list_letters(json_lines: bool) -> None:
+    """List them, oldest first."""
+    letters = run(_letters())
+    if json_lines:
+        for letter in letters:
+            emit(letter)
+        return
+    rows = [[x.id, x.topic, x.partition, x.offset, x.error, x.reason[:PREVIEW], x.attempt] for x in letters]
+    table(["id", "topic", "partition", "offset", "error", "reason", "attempt"], rows)
+
+
+@deadletters.command("show")
+@click.argument("letter_id", metavar="ID")
+@as_json
+def show_letter(letter_id: str, json_lines: bool) -> None:
+    """Show one whole."""
+    found = [letter for letter in run(_letters()) if letter.id == letter_id]
+    if not found:
+        raise MemlakeError(f"there is no dead letter {letter_id}")
+    if json_lines:
+        emit(found[-1])
+    else:
+        table(["field", "value"], found[-1].to_wire().items())
+
+
+async def _letters() -> list[DeadLetter]:
+    """Each letter once; the last telling counts."""
+    from streams.client import MemoryClient
+
+    async with MemoryClient(settings=settings()) as memory:
+        letters = {letter.id: letter async for letter in _decoded(memory.records("deadletters"))}
+    return sorted(letters.values(), key=lambda letter: letter.timestamp)
+
+
+async def _decoded(records: AsyncIterator[Any]) -> AsyncIterator[DeadLetter]:
+    async for record in records:
+        if record.value is not None:
+            yield DeadLetter.decode(record.value)
+
+
+COMMANDS = (show, history, changes, digest, deadletters)
+
+__all__ = ["COMMANDS", "say"]

@@ -1,0 +1,214 @@
+"""Commands that talk to a memory: publish, say, ask."""
+
+import sys
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import click
+
+from schemas.conversation import Scope, Turn
+from schemas.errors import InvalidMessage, MemlakeError
+from schemas.memory import TurnReport
+from schemas.message import parse_object
+from schemas.retrieval import MAX_RESULTS, Reply
+from streams.cli.options import Moment, as_json, emit, run, say, scoped, settings, table
+
+CHUNK = 200
+"""Turns sent at once by ``publish``."""
+
+
+@click.command()
+@click.argument("file", type=click.Path(dir_okay=False, allow_dash=True, path_type=Path))
+@click.option("--wait", is_flag=True, help="Wait for each turn's report, and print it.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["turns", "openai", "chatgpt", "claude", "locomo", "longmemeval"]),
+    default="turns",
+    show_default=True,
+    help="What FILE holds; turns are JSON lines.",
+)
+@click.option("--timeout", type=click.FloatRange(min=0.1), default=120.0, show_default=True, help="Seconds to wait.")
+@scoped
+@as_json
+def publish(file: Path, wait: bool, form: str, timeout: float, scope: Scope, json_lines: bool) -> None:
+    """Publish the turns of FILE, or of standard input with "-"."""
+    faults: list[str] = []
+    turns = _turns(file, form, scope, faults)
+    sent = run(_publish(turns, scope, wait=wait, timeout_s=timeout, json_lines=json_lines, faults=faults))
+    if not json_lines:
+        say(f"{sent} turns published" + (f", {len(faults)} refused" if faults else ""))
+    if faults:
+        sys.exit(1)
+
+
+def _turns(file: Path, form: str, scope: Scope, faults: list[str]) -> Iterator[Turn]:
+    """The turns of a file; what is wrong is told and left out."""
+    if form == "turns":
+        source = sys.stdin.buffer if str(file) == "-" else _opened(file)
+        for number, line in enumerate(source, 1):
+            if not line.strip():
+                continue
+            try:
+                payload = {"scope": scope.to_wire(), **parse_object(line)}
+                yield Turn.from_wire(payload).identified()
+            except InvalidMessage as error:
+                _refused(f"line {number}: {error}", faults)
+        return
+    from streams.formats.reading import read_file
+
+    text: Any = sys.stdin.read() if str(file) == "-" else file
+    try:
+        yield from read_file(text, form, scope, start=datetime.now(UTC), left_out=lambda one: say(f"left out: {one}"))
+    except InvalidMessage as error:
+        _refused(str(error), faults)
+
+
+def _opened(file: Path) -> Any:
+    try:
+        return file.open("rb")
+    except OSError as error:
+        raise MemlakeError(f"{file}: {error.strerror}") from error
+
+
+def _refused(reason: str, faults: list[str]) -> None:
+    faults.append(reason)
+    say(f"refused: {reason}")
+
+
+async def _publish(
+    turns: Iterable[Turn], scope: Scope, *, wait: bool, timeout_s: float, json_lines: bool, faults: list[str]
+) -> int:
+    from streams.client import MemoryClient
+
+    sent = 0
+    async with MemoryClient(scope.project_id, scope.user_id, settings=settings(), timeout_s=timeout_s) as memory:
+        for chunk in _chunks(turns):
+            if not wait:
+                await memory.publish(*chunk)
+                sent += len(chunk)
+                continue
+            for result in await memory.publish_all_and_wait(chunk):
+                if not isinstance(result, TurnReport):
+                    _refused(str(result), faults)
+                    continue
+                sent += 1
+                emit(result) if json_lines else _show_report(result)
+    return sent
+
+
+def _chunks(turns: Iterable[Turn]) -> Iterator[list[Turn]]:
+    chunk: list[Turn] = []
+    for turn in turns:
+        chunk.append(turn)
+        if len(chunk) == CHUNK:
+            yield chunk
+            chunk = []
+    if chunk:
+        yield chunk
+
+
+def _show_report(report: TurnReport) -> None:
+    for outcome in report.memory:
+        print(f"{outcome.event:6} #{outcome.id} {outcome.text}  ({outcome.reasoning})")
+    for reason in report.extraction.reasons:
+        print(f"skip   {reason}")
+
+
+@click.command("say")
+@click.argument("text")
+@click.option("--role", type=click.Choice(["user", "assistant", "system", "tool"]), default="user", show_default=True)
+@click.option("--session", metavar="ID", help="Session that it belongs to.")
+@click.option("--at", type=Moment(), help="When it was said, with its zone; now if not given.")
+@click.option("--timeout", type=click.FloatRange(min=0.1), default=30.0, show_default=True, help="Seconds to wait.")
+@scoped
+@as_json
+def say_command(
+    text: str, role: Any, session: str | None, at: datetime | None, timeout: float, scope: Scope, json_lines: bool
+) -> None:
+    """Say TEXT and see what becomes of it."""
+
+    async def work() -> TurnReport:
+        from streams.client import MemoryClient
+
+        async with MemoryClient(scope.project_id, scope.user_id, settings=settings(), timeout_s=timeout) as memory:
+            fields = {"sessionId": session, "timestamp": at or datetime.now(UTC)}
+            return await memory.publish_and_wait(memory.turn(text, role=role, **fields))
+
+    report = run(_told(work()))
+    emit(report) if json_lines else _show_report(report)
+
+
+@click.command()
+@click.argument("query")
+@click.option("--top-k", type=click.IntRange(1, MAX_RESULTS), default=5, show_default=True, help="Results at most.")
+@click.option("--threshold", type=click.FloatRange(0, 1), default=0.3, show_default=True, help="Least similarity.")
+@click.option("--mode", type=click.Choice(["hybrid", "semantic", "keyword"]), default="hybrid", show_default=True)
+@click.option("--as-of", type=Moment(), help="What was true then (event time).")
+@click.option("--known-at", type=Moment(), help="What was believed then (recording time).")
+@click.option(
+    "--format", "form", type=click.Choice(["results", "context", "agent_context"]), default="results", show_default=True
+)
+@click.option("--tag", "tags", multiple=True, help="Only memories with this tag; may be given more than once.")
+@click.option("--session", metavar="ID", help="Only memories of this session.")
+@click.option("--explain", is_flag=True, help="Say why each result is what it is.")
+@click.option("--timeout", type=click.FloatRange(min=0.1), default=30.0, show_default=True, help="Seconds to wait.")
+@scoped
+@as_json
+def ask(query: str, form: Any, explain: bool, scope: Scope, json_lines: bool, timeout: float, **told: Any) -> None:
+    """Ask what is known about QUERY."""
+
+    async def work() -> Reply:
+        from streams.client import MemoryClient
+
+        filters = {"tags": told["tags"], **({"sessionId": told["session"]} if told["session"] else {})}
+        async with MemoryClient(scope.project_id, scope.user_id, settings=settings(), timeout_s=timeout) as memory:
+            return await memory.ask(
+                query,
+                top_k=told["top_k"],
+                threshold=told["threshold"],
+                mode=told["mode"],
+                format=form,
+                as_of=told["as_of"],
+                known_at=told["known_at"],
+                filters=filters,
+            )
+
+    reply = run(_told(work()))
+    if json_lines:
+        emit(reply)
+        return
+    for reason in reply.degraded:
+        say(f"degraded: {reason}")
+    if form != "results":
+        print(reply.context or "", end="\n" if reply.context else "")
+    else:
+        _show_results(reply, explain=explain)
+
+
+def _show_results(reply: Reply, *, explain: bool) -> None:
+    if not reply.results:
+        say("nothing is known about that")
+        return
+    columns = ["id", "similarity", "text", "said", *(["event", "confidence", "reasoning"] if explain else [])]
+    rows: list[list[Any]] = [
+        [r.id, f"{r.similarity:.2f}", r.text, f"{r.timestamp:%Y-%m-%d %H:%M}"] for r in reply.results
+    ]
+    if explain:
+        rows = [[*row, r.event, r.confidence, r.reasoning] for row, r in zip(rows, reply.results, strict=True)]
+    table(columns, rows)
+
+
+async def _told(work: Any) -> Any:
+    """A refusal by the worker is a failure that is told in words."""
+    from streams.client import RequestFailed
+
+    try:
+        return await work
+    except RequestFailed as error:
+        raise MemlakeError(f"{error.reply.code}: {error}") from error
+
+
+COMMANDS = (publish, say_command, ask)

@@ -1,0 +1,223 @@
+"""From a decision to the event that tells it, and from events to the report of a turn.
+
+Rule of this file: pure. Times are settled here: the event time says which statement is newer, so what is older than
+what is known joins the history and changes nothing that is current.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from lakehouse.versions import Change, MemoryRow, ScopeMemory
+from schemas.facts import CommandRecord, Fact, TurnRecord
+from schemas.memory import (
+    SUMMARY_CHARACTERS,
+    Candidate,
+    DecisionBasis,
+    EventStatus,
+    MemoryEvent,
+    ReportedExtraction,
+    ReportedFact,
+    ReportedMemory,
+    ReportedSummary,
+    TurnReport,
+    event_id,
+)
+from streams.decide.types import Decision, Neighbour
+
+
+@dataclass(frozen=True)
+class Cause:
+    """A fact with the record it came in."""
+
+    record: TurnRecord | CommandRecord
+    fact: Fact
+    facts_offset: int
+
+    @property
+    def texts(self) -> list[str]:
+        """What must be embedded to decide on it."""
+        return [self.fact.text, *(told.text for told in self._existing)]
+
+    def told_neighbours(self, vector: Any, vectors: Mapping[str, Any]) -> Iterator[Neighbour]:
+        """Memories that the caller told of: candidates of this call only, with negative ids."""
+        for index, told in enumerate(self._existing, 1):
+            similarity = float(min(1.0, max(0.0, vector @ vectors[told.text])))
+            yield Neighbour(-index, told.text, round(similarity, 4), self.fact.event_time)
+
+    @property
+    def _existing(self) -> Sequence[Any]:
+        return self.record.command.existing_memories if isinstance(self.record, CommandRecord) else ()
+
+
+def neighbour_of(row: MemoryRow, similarity: float) -> Neighbour:
+    """A current memory as a decision sees it."""
+    event = row.event
+    return Neighbour(
+        id=event.id,
+        text=event.text,
+        similarity=similarity,
+        event_time=row.valid_from,
+        revision=event.revision or 1,
+        role=event.role,
+        subject=event.subject,
+        attribute=event.attribute,
+        value=event.value,
+        polarity=event.polarity,
+        mood=event.mood,
+        language=event.language,
+        tags=event.tags,
+        code_pattern=event.code_pattern,
+    )
+
+
+def change_of(
+    cause: Cause, decision: Decision, memory: ScopeMemory, *, threshold: float, embedder: str, vector: Any
+) -> Change:
+    """The scope's next event.
+
+    Args:
+        cause: What is decided on.
+        decision: What was decided.
+        memory: The scope before it.
+        threshold: The similarity threshold that was in force.
+        embedder: Id of the embedder of ``vector``.
+        vector: Unit vector of the decision's text.
+    """
+    fact, record = cause.fact, cause.record
+    target = memory.current_of(decision.target) if decision.target is not None and decision.target > 0 else None
+    decision, status = _settle_time(decision, fact, target)
+    old = _old_text(decision, status, target, memory, fact.event_time)
+    event = MemoryEvent(
+        event_id=event_id(fact.fact_id),
+        sequence=memory.sequence + 1,
+        scope=record.scope,
+        id=memory.last_id + 1 if decision.event == "ADD" else (target.event.id if target else 0),
+        revision=_revision(decision, target, memory),
+        event=decision.event,
+        text=decision.text,
+        old_memory=old,
+        tags=_tags(decision, fact, target),
+        confidence=decision.confidence,
+        reasoning=decision.reasoning,
+        importance=fact.importance,
+        domain=fact.domain or (target.event.domain if target else None),
+        code_pattern=fact.code_pattern or (target.event.code_pattern if target else None),
+        quality_source=decision.quality_source,
+        timestamp=fact.event_time,
+        recorded_at=record.recorded_at,
+        fact_id=fact.fact_id,
+        source_turn_ids=fact.source_turn_ids,
+        role=fact.role,
+        subject=fact.subject,
+        attribute=fact.attribute,
+        value=fact.value,
+        polarity=fact.polarity,
+        mood=fact.mood,
+        language=fact.language,
+        status=status,
+        decision=DecisionBasis(
+            candidates=tuple(Candidate(id=known, similarity=near) for known, near in decision.candidates if known > 0),
+            threshold=threshold,
+        ),
+        embedder=embedder,
+        **_origin(record),
+    )
+    return Change(event, record.record_id, cause.facts_offset, vector)
+
+
+def _settle_time(decision: Decision, fact: Fact, target: MemoryRow | None) -> tuple[Decision, EventStatus]:
+    """What is older than what it would change joins the history (UPDATE) or changes nothing (DELETE)."""
+    if target is None or fact.event_time >= target.valid_from or decision.event not in {"UPDATE", "DELETE"}:
+        return decision, "current"
+    if decision.event == "UPDATE":
+        return decision, "historic"
+    reason = f"Asked to forget before this was said ({target.valid_from.isoformat()}): it stays"
+    return (
+        Decision("NONE", decision.target, target.event.text, decision.confidence, reason, decision.quality_source,
+                 decision.candidates),
+        "current",
+    )  # fmt: skip
+
+
+def _old_text(
+    decision: Decision, status: EventStatus, target: MemoryRow | None, memory: ScopeMemory, moment: datetime
+) -> str | None:
+    """The text before: what is replaced or retired, or for a late statement what held just before it."""
+    if target is None or decision.event not in {"UPDATE", "DELETE"}:
+        return None
+    if status == "current":
+        return target.event.text
+    before = [row for row in memory.history(target.event.id) if row.vector is not None and row.valid_from <= moment]
+    return max(before, key=lambda row: (row.valid_from, row.event.sequence)).event.text if before else None
+
+
+def _revision(decision: Decision, target: MemoryRow | None, memory: ScopeMemory) -> int | None:
+    if decision.event == "NONE":
+        return None
+    return 1 if target is None else len(memory.history(target.event.id)) + 1
+
+
+def _tags(decision: Decision, fact: Fact, target: MemoryRow | None) -> tuple[str, ...]:
+    """The fact's tags; with those of the memory where its text lives on in the new one or is named by the event."""
+    if target is None or (decision.event == "UPDATE" and decision.text == fact.text):
+        return fact.tags
+    known = target.event.tags
+    return known if decision.event in {"NONE", "DELETE"} else tuple(dict.fromkeys((*known, *fact.tags)))
+
+
+def _origin(record: TurnRecord | CommandRecord) -> dict[str, Any]:
+    if isinstance(record, TurnRecord):
+        turn = record.turn
+        return {"source_session_id": turn.session_id, "agent_id": turn.agent_id, "metadata": turn.metadata}
+    command = record.command
+    return {
+        "source_session_id": command.context.session_id if command.context else None,
+        "command_id": command.command_id,
+        "metadata": command.memory_metadata.to_wire() if command.memory_metadata else None,
+    }
+
+
+def report_of(record: TurnRecord | CommandRecord, events: Sequence[MemoryEvent]) -> TurnReport:
+    """What a turn or command came to: each fact with its one outcome."""
+    extraction = record.extraction
+    told = ReportedExtraction(
+        extracted=len(extraction.facts),
+        skipped=len(extraction.skipped),
+        facts=tuple(ReportedFact(id=f.fact_id, preview=f.preview, metadata=f.metadata) for f in extraction.facts),
+        reasons=tuple(skip.reason for skip in extraction.skipped),
+        masked={masked.secret: masked.count for masked in extraction.masked},
+    )
+    previews = {fact.fact_id: fact.text[:SUMMARY_CHARACTERS] for fact in extraction.facts}
+    return TurnReport(
+        success=len(events) == len(extraction.facts),
+        turn_id=record.turn.turn_id if isinstance(record, TurnRecord) else None,
+        command_id=record.command.command_id if isinstance(record, CommandRecord) else None,
+        extraction=told,
+        memory=tuple(_reported(event) for event in events),
+        summary=tuple(
+            ReportedSummary(
+                fact_preview=previews.get(event.fact_id or "", event.text[:SUMMARY_CHARACTERS]),
+                action=event.event,
+                confidence=event.confidence,
+                reason=event.reasoning,
+                target_id=event.id,
+            )
+            for event in events
+        ),
+        timestamp=record.recorded_at,
+    )
+
+
+def _reported(event: MemoryEvent) -> ReportedMemory:
+    return ReportedMemory(
+        id=event.id,
+        text=event.text,
+        event=event.event,
+        tags=event.tags,
+        confidence=event.confidence,
+        reasoning=event.reasoning,
+        code_pattern=event.code_pattern,
+        old_memory=event.old_memory,
+    )

@@ -1,0 +1,101 @@
+"""A record as it came from a topic, before anybody has understood it."""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from schemas.errors import InvalidMessage
+from schemas.message import Headers, header
+
+FORWARDED = "memlake_forwarded"
+"""Set on a record that was moved to its scope's own partition: once is enough."""
+RECORDED_AT = "memlake_recorded_at"
+"""When the broker first took the input in, kept through forwarding."""
+CORRELATION_ID, REPLY_TO, DEADLINE, TRACE = "correlation_id", "reply_to", "deadline", "traceparent"
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True)
+class Incoming:
+    """One record.
+
+    Attributes:
+        topic: Full name of the topic.
+        timestamp: The broker's or producer's stamp, in UTC.
+    """
+
+    topic: str
+    partition: int
+    offset: int
+    key: bytes | None
+    value: bytes | None
+    headers: Headers
+    timestamp: datetime
+
+    @property
+    def size(self) -> int:
+        """Bytes of key and value."""
+        return len(self.key or b"") + len(self.value or b"")
+
+    def header(self, name: str) -> str | None:
+        """The last header of that name."""
+        return header(self.headers, name)
+
+    @property
+    def recorded_at(self) -> datetime:
+        """When the broker took it in, before any forwarding."""
+        told = self.header(RECORDED_AT)
+        if told is not None:
+            try:
+                return datetime.fromisoformat(told).astimezone(UTC)
+            except ValueError:
+                return self.timestamp  # not ours: only our own forwarding writes this header rightly
+        return self.timestamp
+
+
+@dataclass(frozen=True)
+class ReplyAddress:
+    """Where an answer goes.
+
+    Attributes:
+        topic: Full name of the reply topic.
+        correlation_id: Which request it answers.
+        deadline: After it nobody listens; None where the asker named none.
+    """
+
+    topic: str
+    correlation_id: str
+    deadline: datetime | None = None
+
+
+def reply_address(incoming: Incoming, reply_topic: str) -> ReplyAddress | None:
+    """Read the request's headers.
+
+    Args:
+        incoming: The record.
+        reply_topic: ``<name>.replies``: answers go there, or to a topic whose name starts with it and a dot.
+
+    Returns:
+        None where no answer is asked for.
+
+    Raises:
+        InvalidMessage: The topic is not one of ours, the id is missing, or the deadline is no number.
+    """
+    topic, correlation_id, deadline = (incoming.header(name) for name in (REPLY_TO, CORRELATION_ID, DEADLINE))
+    if topic is None:
+        return None
+    if topic != reply_topic and not topic.startswith(f"{reply_topic}."):
+        raise InvalidMessage(f"reply_to: must be {reply_topic} or start with {reply_topic}.", field=REPLY_TO)
+    if not correlation_id:
+        raise InvalidMessage("correlation_id: needed to answer", field=CORRELATION_ID)
+    if deadline is None:
+        return ReplyAddress(topic, correlation_id)
+    try:
+        return ReplyAddress(topic, correlation_id, EPOCH + timedelta(milliseconds=int(deadline)))
+    except (ValueError, OverflowError) as error:
+        raise InvalidMessage("deadline: must be a whole number of milliseconds since 1970", field=DEADLINE) from error
+
+
+def passed_on(incoming: Incoming) -> Headers:
+    """The headers that travel with what a record causes: the way back, and the trace."""
+    kept = {CORRELATION_ID, REPLY_TO, DEADLINE, TRACE}
+    return [(name, value) for name, value in incoming.headers if name in kept]

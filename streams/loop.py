@@ -1,0 +1,168 @@
+"""The loop of every agent: batches in, a handler, offsets out, and nothing acknowledged before it is durable.
+
+Rule of this file: it knows no topic. What the environment causes is tried again in place, for ever, while consumption
+pauses and health says so; what a message causes becomes a dead letter; a handler that fails otherwise is tried message
+by message, so that one bad message never takes its neighbours with it.
+"""
+
+import asyncio
+import random
+import time
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from schemas.errors import Conflict, InvalidMessage, Unavailable
+from streams.batching import Batcher, BatchPolicy
+from streams.health import Health
+from streams.incoming import Incoming
+from streams.letters import letters
+from streams.logs import logger
+from streams.ports import Ports
+
+FIRST_PAUSE_S = 0.2
+log = logger("agent")
+
+
+class Handler(Protocol):
+    """What an agent does with the messages of one partition."""
+
+    async def handle(self, partition: int, batch: list[Incoming]) -> None:
+        """Handle a batch durably, or raise."""
+
+    def forget(self) -> None:
+        """Partitions have moved: drop what is kept in memory."""
+
+
+@dataclass
+class AgentLoop:
+    """One agent: its handler, and the way its offsets are committed.
+
+    Attributes:
+        name: Of the agent, in logs and metrics.
+        handled: Called with (topic, partition, next offset) once everything before is durable.
+    """
+
+    name: str
+    handler: Handler
+    ports: Ports
+    health: Health
+    handled: Callable[[str, int, int], None]
+    idle: asyncio.Event = field(default_factory=asyncio.Event)
+    stopping: bool = False
+
+    def __post_init__(self) -> None:
+        self.idle.set()
+
+    async def stop(self, patience_s: float) -> bool:
+        """Take no further batch, and wait for the one in hand.
+
+        Args:
+            patience_s: Seconds to wait.
+
+        Returns:
+            Whether it was finished; otherwise it is simply not acknowledged.
+        """
+        self.stopping = True
+        try:
+            async with asyncio.timeout(patience_s):
+                await self.idle.wait()
+        except TimeoutError:
+            return False
+        return True
+
+    async def run(self, source: AsyncIterator[Incoming]) -> None:
+        """Work until the source ends or the task is cancelled; a batch in hand is then simply not acknowledged."""
+        settings = self.ports.settings
+        policy = BatchPolicy(settings.batch_size, settings.batch_bytes, settings.batch_linger_ms / 1000)
+        batcher = Batcher(source, policy, lambda incoming: incoming.size)
+        try:
+            async for batch in batcher:
+                if self.stopping:
+                    await asyncio.Event().wait()  # until the application ends this task
+                self.idle.clear()
+                try:
+                    await self._batch(batch)
+                finally:
+                    self.idle.set()
+        finally:
+            batcher.close()
+
+    async def _batch(self, batch: list[Incoming]) -> None:
+        started = time.monotonic()
+        self.health.took(self.name, started)
+        shards: dict[int, list[Incoming]] = {}
+        for incoming in batch:
+            shards.setdefault(incoming.partition, []).append(incoming)
+        async with asyncio.TaskGroup() as tasks:
+            for partition, some in shards.items():
+                tasks.create_task(self._shard(partition, some))
+        took = time.monotonic() - started
+        self.health.done(self.name, len(batch), time.monotonic())
+        metrics = self.ports.metrics
+        metrics.handled.labels(self.name).inc(len(batch))
+        metrics.batch_size.labels(self.name).observe(len(batch))
+        metrics.batch_seconds.labels(self.name).observe(took)
+        log.debug("handled", agent=self.name, messages=len(batch), shards=sorted(shards), ms=round(took * 1000, 1))
+
+    async def _shard(self, partition: int, batch: list[Incoming]) -> None:
+        """Handle one partition's part to the end, whatever it takes, then let its offsets go."""
+        try:
+            await self._patiently(partition, batch)
+        except Exception as error:  # noqa: BLE001 - one of them is at fault: find out which
+            if len(batch) > 1:
+                log.warning("batch failed, trying one by one", agent=self.name, error=repr(error)[:300])
+            for incoming in batch:
+                await self._alone(partition, incoming)
+        last: dict[str, int] = {}
+        for incoming in batch:
+            last[incoming.topic] = incoming.offset + 1
+        for topic, offset in last.items():
+            self.handled(topic, partition, offset)
+
+    async def _patiently(self, partition: int, batch: list[Incoming]) -> None:
+        """Handle, and try again for as long as the environment is at fault."""
+        pause = FIRST_PAUSE_S
+        while True:
+            try:
+                await self.handler.handle(partition, batch)
+            except (Unavailable, Conflict) as error:
+                self.health.waits(self.name, str(error))
+                self.ports.metrics.retries.labels(self.name, type(error).__name__).inc()
+                log.warning("trying again", agent=self.name, partition=partition, pause_s=pause, reason=str(error))
+                await asyncio.sleep(pause * random.uniform(0.7, 1.0))  # noqa: S311 - workers must not try in step
+                pause = min(2 * pause, self.ports.settings.retry_max_s)
+            else:
+                return
+
+    async def _alone(self, partition: int, incoming: Incoming) -> None:
+        """Handle one message; when it fails by itself, give it up with its reason."""
+        attempts = self.ports.settings.attempts
+        for attempt in range(1, attempts + 1):
+            try:
+                await self._patiently(partition, [incoming])
+            except Exception as error:
+                final = attempt == attempts or isinstance(error, InvalidMessage)
+                log.exception(
+                    "message failed", agent=self.name, topic=incoming.topic, offset=incoming.offset, final=final
+                )
+                if final:
+                    await self._give_up(incoming, error, attempt)
+                    return
+                await asyncio.sleep(FIRST_PAUSE_S * attempt)
+            else:
+                return
+
+    async def _give_up(self, incoming: Incoming, error: Exception, attempt: int) -> None:
+        self.ports.metrics.dead.labels(incoming.topic, type(error).__name__).inc()
+        outgoing = letters(incoming, error, self.ports.outbox, attempt=attempt, now=self.ports.clock())
+        pause = FIRST_PAUSE_S
+        while True:
+            try:
+                await self.ports.outbox.send(outgoing)
+            except Unavailable as away:
+                self.health.waits(self.name, str(away))
+                await asyncio.sleep(pause)
+                pause = min(2 * pause, self.ports.settings.retry_max_s)
+            else:
+                return
