@@ -10,6 +10,11 @@ from lakehouse.ranking import Hit
 from schemas.retrieval import Citation, CitationMetadata
 
 HEADING = "KNOWLEDGE CONTEXT:"
+_ONE_LINE: dict[int, str | None] = {
+    **dict.fromkeys([*range(0x20), *range(0x7F, 0xA0), 0x2028, 0x2029], " "),
+    **dict.fromkeys([*range(0x202A, 0x202F), *range(0x2066, 0x206A)]),
+}
+"""Control characters and line ends are blanks; marks that turn the direction of writing are dropped."""
 
 
 def citations_of(hits: Sequence[Hit]) -> tuple[Citation, ...]:
@@ -26,8 +31,8 @@ def context_of(citations: Sequence[Citation]) -> str:
 
 
 def one_line(text: str) -> str:
-    """The text with every run of white space, line ends of any kind among it, as one space."""
-    return " ".join(text.split())
+    """The text with every run of white space, line ends and control characters of any kind, as one space."""
+    return " ".join(text.translate(_ONE_LINE).split())
 
 
 def _citation(hit: Hit, rank: int) -> Citation:

@@ -71,8 +71,8 @@ class VectorShelf:
         place = self._places.get(memory_id)
         if place is None:
             return 0.0
-        product = float(self._matrix[place] @ np.asarray(vector, dtype=np.float64))
-        return round(min(1.0, max(0.0, product)), DIGITS)
+        product = self._matrix[place] @ np.asarray(vector, dtype=np.float64)
+        return float(np.round(np.clip(product, 0.0, 1.0), DIGITS))  # as ``nearest`` rounds, not as Python does
 
 
 @dataclass

@@ -129,8 +129,8 @@ def _columns(row: MemoryRow, dimension: int) -> dict[str, Any]:
 
 
 def _tag_line(tags: Sequence[str]) -> str:
-    """Tags as one text to search in: LanceDB has no typed condition on lists."""
-    return "".join(f"\n{tag}\n" for tag in tags)
+    """Tags as one text to search in: LanceDB has no typed condition on lists. As JSON, no tag holds a line end."""
+    return "".join(f"\n{json.dumps(tag, ensure_ascii=False)}\n" for tag in tags)
 
 
 def has_tag(tag: str) -> Expr:

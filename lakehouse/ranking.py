@@ -60,11 +60,16 @@ def rank(hits: Iterable[Hit], *, mode: str, threshold: float, top_k: int) -> lis
         top_k: How many to keep at most.
 
     Returns:
-        Best first; equal scores by the newer event time, then by id, so that the order never depends on chance.
+        Best first; equal scores by the newer event time, then by id and newer version, so that the order never
+        depends on chance.
     """
     kept = [hit for hit in hits if _passes(hit, mode, threshold)]
-    kept.sort(key=lambda hit: (-_order(hit, mode), -hit.row.valid_from.timestamp(), hit.row.event.id))
+    kept.sort(key=lambda hit: (*_order(hit, mode), *_tie(hit.row)))
     return kept[:top_k]
+
+
+def _tie(row: MemoryRow) -> tuple[float, int, int]:
+    return -row.valid_from.timestamp(), row.event.id, -row.event.sequence
 
 
 def _passes(hit: Hit, mode: str, threshold: float) -> bool:
@@ -75,9 +80,9 @@ def _passes(hit: Hit, mode: str, threshold: float) -> bool:
     return hit.score >= threshold or hit.coverage == 1.0
 
 
-def _order(hit: Hit, mode: str) -> float:
+def _order(hit: Hit, mode: str) -> tuple[float, float]:
     if mode == "semantic":
-        return hit.similarity
+        return -hit.similarity, 0.0
     if mode == "keyword":
-        return hit.coverage + hit.similarity / 1000  # more of the terms first, then the closer one
-    return hit.hybrid
+        return -hit.coverage, -hit.similarity  # more of the terms first, then the closer one
+    return -hit.hybrid, 0.0

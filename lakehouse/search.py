@@ -64,7 +64,7 @@ async def search(shard: Shard, request: SearchRequest, vector: Any | None) -> Si
         [] if isinstance(near, BaseException) else near,
         [] if isinstance(words, BaseException) else words,
         terms,
-        vector,
+        None if isinstance(near, BaseException) else vector,
     )
     ranked = rank(hits, mode=request.mode, threshold=request.similarity_threshold, top_k=request.top_k)
     return Sides(ranked, tuple(f"{name} search failed" for name, _ in failures))

@@ -121,9 +121,21 @@ class Shard:
                 for row in batch.to_pylist():
                     yield memory_table.from_columns(row)
 
+    async def count(self) -> int:
+        """Number of events in the shard."""
+        self.require_present()
+        with tables.lake_errors():
+            rows: int = await self.memories.count_rows()
+        return rows
+
     async def by_vector(self, scope: Scope, conditions: Expr, vector: Any, limit: int) -> list[tuple[MemoryRow, float]]:
-        """The nearest rows of a scope by exact cosine, with their distances (0 … 2)."""
-        query = self.memories.query().nearest_to(vector).distance_type("cosine")
+        """The nearest rows of a scope by exact cosine, with their distances (0 … 2).
+
+        Raises:
+            Unavailable: The question's vector is none, or the lake cannot be read.
+        """
+        unit = memory_table.checked(vector, self._dimension)  # LanceDB answers a bad one with nothing, and no error
+        query = self.memories.query().nearest_to(unit).distance_type("cosine")
         found = await self._search(query, scope, conditions, limit, [*self._columns, "_distance"])
         return [(memory_table.from_columns(row), row["_distance"]) for row in found]
 

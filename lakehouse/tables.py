@@ -166,7 +166,7 @@ async def create_table(connection: Any, name: str, schema: pa.Schema, key: str, 
     The key gets no index: ``merge_insert`` of two writers then sees each other's new rows.
     """
     with lake_errors():
-        table = await connection.create_table(name, schema=schema, exist_ok=True)
+        table = await _opened_or_new(connection, name, schema)
         if not (await table.schema()).field(key).metadata:  # it holds the declaration
             await table.set_unenforced_primary_key(key)
         present = {column for index in await table.list_indices() for column in index.columns}
@@ -175,6 +175,21 @@ async def create_table(connection: Any, name: str, schema: pa.Schema, key: str, 
                 await table.create_index(column, config=Bitmap())
         if "keywords" not in present:
             await table.create_index("keywords", config=words_index())
+
+
+async def _opened_or_new(connection: Any, name: str, schema: pa.Schema) -> Any:
+    """The table; LanceDB's own ``exist_ok`` refuses one whose key was declared meanwhile."""
+    try:
+        return await connection.open_table(name)
+    except ValueError as error:
+        if "not found" not in str(error):
+            raise
+    try:
+        return await connection.create_table(name, schema=schema)
+    except ValueError as error:
+        if "already exists" not in str(error):
+            raise
+    return await connection.open_table(name)  # another process was faster
 
 
 def words_index() -> FTS:

@@ -143,21 +143,21 @@ class ScopeMemory:
         if event.event == "DELETE":
             return _row(change, "deleted", valid_to=event.timestamp), (_closed(old, event),)
         if event.status == "historic":
-            return self._insert_late(change)
+            return self._insert_late(change, old)
         return _row(change, "current"), (_closed(old, event),)
 
-    def _insert_late(self, change: Change) -> tuple[MemoryRow, tuple[MemoryRow, ...]]:
+    def _insert_late(self, change: Change, current: MemoryRow) -> tuple[MemoryRow, tuple[MemoryRow, ...]]:
         """An older statement that came late joins the history between the versions around its event time."""
         event = change.event
+        if event.timestamp >= current.valid_from:
+            raise Conflict(f"event {event.sequence} of {event.scope.key} is not older than what it joins")
         told = sorted(
             (row for row in self._versions[event.id] if row.status in FOUND_BY_SEARCH),
             key=lambda row: (row.valid_from, row.event.sequence),
         )
         before = [row for row in told if row.valid_from <= event.timestamp]
-        after = [row for row in told if row.valid_from > event.timestamp]
-        if not after:
-            raise Conflict(f"event {event.sequence} of {event.scope.key} is not older than what it joins")
-        new = _row(change, "historic", valid_to=after[0].valid_from, superseded_at=event.recorded_at)
+        following = next(row for row in told if row.valid_from > event.timestamp)  # the current one at the latest
+        new = _row(change, "historic", valid_to=following.valid_from, superseded_at=event.recorded_at)
         shortened = tuple(replace(row, valid_to=event.timestamp, touched=event.sequence) for row in before[-1:])
         return new, shortened
 

@@ -6,7 +6,7 @@ from pydantic import ConfigDict, Field, JsonValue, field_validator, model_valida
 
 from schemas.conversation import Name, Scope, is_blank
 from schemas.identity import derived_id
-from schemas.message import Input, Instant, Message, Metadata
+from schemas.message import Input, Instant, Message, Metadata, small, utf8
 
 Operation = Literal["extract_and_operate", "maintain"]
 MAX_SIMILAR = 20
@@ -48,6 +48,11 @@ class CallMetadata(Input):
     user_id: Name | None = None
     environment: Annotated[str, Field(max_length=256)] | None = None
 
+    @model_validator(mode="after")
+    def _is_small(self) -> "CallMetadata":
+        small(self.to_wire())
+        return self
+
 
 class Command(Message):
     """A request that changes a memory. ``scope`` is needed by all but ``maintain``, which goes to a partition."""
@@ -71,8 +76,12 @@ class Command(Message):
     @field_validator("interaction")
     @classmethod
     def _says_something(cls, value: str | tuple[str, ...] | None) -> str | tuple[str, ...] | None:
-        if value is not None and all(is_blank(text) for text in texts_of(value)):
+        if value is None:
+            return None
+        if all(is_blank(text) for text in texts_of(value)):
             raise ValueError("must hold some text")
+        for text in texts_of(value):
+            utf8(text)
         return value
 
     @model_validator(mode="after")

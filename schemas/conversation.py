@@ -1,22 +1,26 @@
 """What people say: the scope it belongs to, and the turn as clients send it."""
 
+import unicodedata
+from datetime import datetime
 from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import AwareDatetime, ConfigDict, Field, StringConstraints, field_validator
 
 from schemas.identity import derived_id, partition_of, scope_key
-from schemas.message import Input, Message, Metadata
+from schemas.message import Input, Message, Metadata, in_utc, utf8
 
 Role = Literal["user", "assistant", "system", "tool"]
 Name = Annotated[str, StringConstraints(min_length=1, max_length=256)]
 
-INVISIBLE = "\u200b\u200c\u200d\u2060\ufeff\u00ad"
-"""Characters without width: a text of nothing else is blank."""
+_SHOWS_NOTHING = frozenset({"Cc", "Cf", "Mn", "Zl", "Zp", "Zs"})
+"""Control and format characters, marks on nothing, white space."""
+_FILLERS = frozenset("\u115f\u1160\u2800\u3164\uffa0")
+"""Letters and patterns that are drawn as nothing."""
 
 
 def is_blank(text: str) -> bool:
-    """Whether a text shows nothing at all."""
-    return not text.strip().strip(INVISIBLE).strip()
+    """Whether a text shows nothing at all: white space and characters without width, in any order."""
+    return all(unicodedata.category(char) in _SHOWS_NOTHING or char in _FILLERS for char in text)
 
 
 class Scope(Input):
@@ -30,11 +34,7 @@ class Scope(Input):
     def _names_somebody(cls, value: str) -> str:
         if is_blank(value) or value in {"*", "%"}:
             raise ValueError("must name one project and one user: not blank, '*' or '%'")
-        try:
-            value.encode()
-        except UnicodeEncodeError as error:
-            raise ValueError("must be text that UTF-8 can hold") from error
-        return value
+        return utf8(value)
 
     @property
     def key(self) -> str:
@@ -70,10 +70,12 @@ class Turn(Message):
     def _says_something(cls, value: str) -> str:
         if is_blank(value):
             raise ValueError("must not be blank")
-        try:
-            value.encode()
-        except UnicodeEncodeError as error:
-            raise ValueError("must be text that UTF-8 can hold") from error
+        return utf8(value)
+
+    @field_validator("timestamp")
+    @classmethod
+    def _is_a_moment_in_utc(cls, value: datetime) -> datetime:
+        in_utc(value)
         return value
 
     def identified(self) -> Self:

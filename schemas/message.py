@@ -5,9 +5,11 @@ lives in the module of its subject; what changed between two versions of it live
 """
 
 import json
-from collections.abc import Iterable, Mapping
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Annotated, Any, ClassVar, Self, TypeVar
+from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, JsonValue, ValidationError
 from pydantic.alias_generators import to_camel
@@ -19,16 +21,52 @@ Headers = list[tuple[str, bytes]]
 MAX_METADATA_BYTES = 16 * 1024
 
 
-def _small(metadata: dict[str, JsonValue]) -> dict[str, JsonValue]:
-    size = len(json.dumps(metadata, ensure_ascii=False).encode(errors="surrogatepass"))
+MAX_PLACE_CHARACTERS = 200
+"""Of a field's name in an error: the names of unknown fields are the sender's."""
+_HALF_PAIR = re.compile(r"\\u[dD][89a-fA-F]")
+"""Spells half a surrogate pair, or both."""
+
+
+def utf8(text: str) -> str:
+    """The text, if UTF-8 can hold it: half a surrogate pair is no text.
+
+    Raises:
+        ValueError: It can't.
+    """
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise ValueError("must be text that UTF-8 can hold") from error
+    return text
+
+
+def small(metadata: dict[str, JsonValue]) -> dict[str, JsonValue]:
+    """The sender's own fields, if they are small enough to be kept beside each memory.
+
+    Raises:
+        ValueError: They are larger than ``MAX_METADATA_BYTES`` as JSON, or no text that UTF-8 can hold.
+    """
+    size = len(utf8(json.dumps(metadata, ensure_ascii=False)).encode())
     if size > MAX_METADATA_BYTES:
         raise ValueError(f"has {size} bytes as JSON, at most {MAX_METADATA_BYTES} are kept beside each memory")
     return metadata
 
 
-Metadata = Annotated[dict[str, JsonValue], AfterValidator(_small)]
+def in_utc(moment: datetime) -> datetime:
+    """The same moment in UTC.
+
+    Raises:
+        ValueError: It is not within the years that a calendar in UTC has.
+    """
+    try:
+        return moment.astimezone(UTC)
+    except OverflowError as error:
+        raise ValueError("must lie within the years 1 to 9999 of UTC") from error
+
+
+Metadata = Annotated[dict[str, JsonValue], AfterValidator(small)]
 """Fields of the sender's own: they are copied to every memory of the message, so they are small."""
-Instant = Annotated[AwareDatetime, AfterValidator(lambda moment: moment.astimezone(UTC))]
+Instant = Annotated[AwareDatetime, AfterValidator(in_utc)]
 """A moment in UTC; one without a zone is refused."""
 
 CONTENT_TYPE = b"application/json; charset=utf-8"
@@ -38,7 +76,12 @@ class Part(BaseModel):
     """A frozen piece of a message. Unknown fields of what *we* wrote are ignored, so that old readers read new rows."""
 
     model_config = ConfigDict(
-        frozen=True, populate_by_name=True, alias_generator=to_camel, extra="ignore", allow_inf_nan=False
+        frozen=True,
+        populate_by_name=True,
+        alias_generator=to_camel,
+        extra="ignore",
+        allow_inf_nan=False,
+        hide_input_in_errors=True,  # an error's text reaches logs, what somebody said doesn't
     )
 
     def to_wire(self) -> dict[str, Any]:
@@ -55,12 +98,19 @@ class Message(Part):
     schema_version: int = 1
 
     def encode(self) -> bytes:
-        """The value on a topic: UTF-8 JSON, the same bytes for equal messages."""
-        return json.dumps(self.to_wire(), ensure_ascii=False, separators=(",", ":")).encode()
+        """The value on a topic: UTF-8 JSON, the same bytes for equal messages.
+
+        Raises:
+            InvalidMessage: A text was put in that UTF-8 cannot hold.
+        """
+        try:
+            return json.dumps(self.to_wire(), ensure_ascii=False, separators=(",", ":")).encode()
+        except UnicodeEncodeError as error:
+            raise InvalidMessage("the message holds half a surrogate pair, which is no text") from error
 
     @classmethod
     def decode(cls, value: bytes | None) -> Self:
-        """Read a value from a topic, of this or an earlier version.
+        """Read a value from a topic, of this or an earlier version; fields have their wire names only.
 
         Args:
             value: The record's value.
@@ -68,13 +118,17 @@ class Message(Part):
         Raises:
             InvalidMessage: It is empty, no UTF-8, no JSON object, of a newer version, or a field is wrong (named).
         """
-        return cls.from_wire(parse_object(value))
+        return cls._read(parse_object(value), by_name=False)
 
     @classmethod
     def from_wire(cls, payload: Mapping[str, Any]) -> Self:
-        """Validate a JSON object as this message; see ``decode``."""
+        """Validate a JSON object as this message; see ``decode``. Fields may have their Python names, too."""
+        return cls._read(payload, by_name=True)
+
+    @classmethod
+    def _read(cls, payload: Mapping[str, Any], *, by_name: bool) -> Self:
         try:
-            return cls.model_validate(upcast(cls.kind, payload, cls.current_version))
+            return cls.model_validate(upcast(cls.kind, payload, cls.current_version), by_alias=True, by_name=by_name)
         except ValidationError as error:
             raise invalid(error) from error
 
@@ -98,12 +152,14 @@ def parse_object(value: bytes | str | None) -> dict[str, Any]:
     except UnicodeDecodeError as error:
         raise InvalidMessage(f"the value is not UTF-8 (byte {error.start})") from error
     try:
-        payload = json.loads(text, parse_constant=_no_constant)
+        payload = json.loads(text, parse_constant=_no_constant, parse_float=_finite)
     except (ValueError, RecursionError) as error:
         reason = error.msg if isinstance(error, json.JSONDecodeError) else str(error)
         raise InvalidMessage(f"the value is not JSON: {reason}") from error
     if not isinstance(payload, dict):
         raise InvalidMessage(f"the value is JSON but no object: send {{…}}, not {type(payload).__name__}")
+    if _HALF_PAIR.search(text):
+        _require_text(payload)
     return payload
 
 
@@ -111,17 +167,49 @@ def _no_constant(name: str) -> None:
     raise ValueError(f"{name} is not JSON")
 
 
-MessageT = TypeVar("MessageT", bound=Message)
+def _finite(digits: str) -> float:
+    number = float(digits)
+    if not math.isfinite(number):
+        raise ValueError("a number is too large")
+    return number
+
+
+def _require_text(payload: dict[str, Any]) -> None:
+    """Refuse half surrogate pairs: JSON can spell them, UTF-8 can't hold them."""
+    waiting: list[tuple[str, Any]] = [("", payload)]
+    while waiting:
+        place, value = waiting.pop()
+        text = value
+        if isinstance(value, dict):
+            waiting.extend((_place([place, key] if place else [key]), inner) for key, inner in value.items())
+            text = "".join(value)
+        elif isinstance(value, list):
+            waiting.extend((_place([place, index]), inner) for index, inner in enumerate(value))
+        if isinstance(text, str):
+            try:
+                utf8(text)
+            except ValueError as error:
+                raise InvalidMessage(f"{place or 'message'}: {error}", field=place or None) from error
 
 
 def invalid(error: ValidationError) -> InvalidMessage:
     """The first fault that pydantic found, told by its wire name; the value itself is never repeated."""
     faults = error.errors(include_url=False, include_input=False, include_context=False)
-    field = ".".join(str(part) for part in faults[0]["loc"])
-    told = "; ".join(
-        f"{'.'.join(str(part) for part in fault['loc']) or 'message'}: {fault['msg']}" for fault in faults[:5]
-    )
-    return InvalidMessage(told, field=field or None)
+    told = [_fault(fault["loc"], fault["msg"]) for fault in faults[:5]]
+    return InvalidMessage("; ".join(f"{field or 'message'}: {reason}" for field, reason in told), field=told[0][0])
+
+
+def _fault(place: Sequence[int | str], reason: str) -> tuple[str | None, str]:
+    """The field and what is wrong with it; a rule over several fields names the one it is about itself."""
+    said = reason.removeprefix("Value error, ")
+    if place:
+        return _place(place), said
+    field, colon, rest = said.partition(": ")
+    return (field, rest) if colon else (None, said)
+
+
+def _place(parts: Sequence[object]) -> str:
+    return ".".join(map(str, parts))[:MAX_PLACE_CHARACTERS]
 
 
 def cloud_event(message: Message, *, event_id: str, source: str, time: datetime, key: str) -> Headers:

@@ -173,6 +173,16 @@ class Settings(BaseModel):
             told = [f"{PREFIX}{'.'.join(map(str, f['loc'])).upper() or '*'}: {f['msg']}" for f in faults]
             raise Misconfigured("\n".join(told)) from error
 
+    def to_env(self) -> dict[str, str]:
+        """The settings as ``MEMLAKE_*`` variables, for a process that works for the same deployment."""
+        told = {}
+        for name in self.model_fields_set:
+            value = getattr(self, name)
+            plain = value.get_secret_value() if isinstance(value, SecretStr) else value
+            if plain is not None:
+                told[f"{PREFIX}{name.upper()}"] = str(plain)
+        return told
+
     @property
     def lake_uri(self) -> str:
         """Where the tables are."""

@@ -68,8 +68,8 @@ def _in_hub_cache(name: str) -> Path:
         except (OSError, HFValidationError):
             continue
     raise Misconfigured(
-        f"EMBEDDER: there is no model {name!r}: it is no folder and not in the local Hugging Face cache, and nothing is "
-        f"downloaded. Name a folder, fetch it first (hf download {name}), or use the bundled {BUNDLED}"
+        f"EMBEDDER: there is no model {name!r}: it is no folder and not in the local Hugging Face cache, and nothing "
+        f"is downloaded. Name a folder, fetch it first (hf download {name}), or use the bundled {BUNDLED}"
     )
 
 

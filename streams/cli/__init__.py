@@ -9,7 +9,7 @@ import sys
 import click
 
 from schemas.errors import MemlakeError
-from streams.cli import look, run, talk
+from streams.cli import look, measure, run, talk
 
 __all__ = ["main"]
 
@@ -20,7 +20,7 @@ def memlake() -> None:
     """An event-driven memory for chat agents: turns in on Kafka, versioned facts in LanceDB, every change an event."""
 
 
-for command in (*talk.COMMANDS, *look.COMMANDS, *run.COMMANDS):
+for command in (*talk.COMMANDS, *look.COMMANDS, *run.COMMANDS, *measure.COMMANDS):
     memlake.add_command(command)
 
 

@@ -3,6 +3,7 @@
 import dataclasses
 import os
 import sys
+from pathlib import Path
 from typing import Any
 
 import click
@@ -44,6 +45,16 @@ def up() -> None:
     finally:
         if ours:
             broker.stop()
+
+
+@click.command()
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path), required=False)
+@click.option("--keep", is_flag=True, help="Leave memory and broker data, to go on with.")
+def demo(file: Path | None, keep: bool) -> None:
+    """Show the main job, end to end, on a bundled real conversation or on FILE."""
+    from streams.demo import play
+
+    play(settings(), file, keep=keep)
 
 
 def _warn_of_unknown() -> None:
@@ -201,4 +212,4 @@ def maintain(timeout: float) -> None:
     say(f"{run(work())} shards compacted")
 
 
-COMMANDS = (up, worker, broker, topics, show_settings, maintain)
+COMMANDS = (demo, up, worker, broker, topics, show_settings, maintain)

@@ -1,0 +1,53 @@
+"""Texts on which an export is held against its original: short, long, cut, and of many scripts.
+
+Rule of this file: data only. No text is blank.
+"""
+
+_SENTENCE = "The deployment failed because the certificate had expired the night before, and nobody was told. "
+
+CHECK_TEXTS = (
+    "a",
+    "No.",
+    "42",
+    "?",
+    "hello",
+    "I live in Braga now.",
+    "My favourite colour is green.",
+    "i do NOT like coffee any more",
+    "We decided to use PostgreSQL 16 instead of MySQL.",
+    "The meeting moved from Tuesday 14:00 to Friday 09:30 (CET).",
+    "Remember: the staging database is on port 5433, not 5432.",
+    "Can you remind me what I said about my sister's birthday?",
+    "She paid 1,299.99 € for it, 12 % less than the list price.",
+    "https://example.org/a/b?c=d&e=f#g",
+    "anna.maria+news@example.org",
+    "/usr/local/lib/python3.11/site-packages",
+    "def add(a: int, b: int) -> int:\n    return a + b",
+    "SELECT name, count(*) FROM users WHERE deleted_at IS NULL GROUP BY name;",
+    "for (const [k, v] of Object.entries(x)) { console.log(`${k}: ${v}`); }",
+    '{"name": "memlake", "partitions": 4, "nested": {"deep": [1, 2, 3, null, true]}}',
+    "$ docker compose up -d --build && docker compose logs -f worker",
+    "Traceback (most recent call last): ZeroDivisionError: division by zero",
+    "Ich wohne jetzt in München und fahre mit der Straßenbahn zur Arbeit.",
+    "J'habite à Besançon, près de l'hôtel où l'été dernier nous étions.",
+    "Ella prefiere el té sin azúcar, ¿verdad? ¡Sí!",
+    "Zażółć gęślą jaźń",
+    "Я переехал в Новосибирск прошлой зимой.",
+    "Μένω στην Αθήνα εδώ και τρία χρόνια.",
+    "我现在住在上海,喜欢喝绿茶。",
+    "東京から京都まで新幹線で行きました。",
+    "저는 서울에서 개발자로 일하고 있습니다.",
+    "أعيش في القاهرة وأعمل مهندسا.",
+    "אני גר בתל אביב",
+    "मुझे चाय पसंद है",
+    "ผมชอบกินข้าวผัด",
+    "🙂",
+    "Great job 🎉🎉 see you at the beach 🏖️ 👩‍👩‍👧‍👦",
+    "e\u0301 and é, ﬁ and fi, Å and Å",
+    "x" * 150,
+    "word " * 100,
+    _SENTENCE * 3,
+    _SENTENCE * 12,
+    _SENTENCE * 60,
+    "数据库" * 400,
+)

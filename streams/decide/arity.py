@@ -1,0 +1,46 @@
+"""How many values of an attribute hold at a time.
+
+Rule of this file: the lists are data; what no list knows is OPEN, and then a value is replaced only where numbers, times
+or the speaker say so.
+"""
+
+from collections.abc import Iterable
+from enum import Enum
+
+from streams.decide.words import DATA, words_of
+
+
+class Arity(Enum):
+    """How many values hold at a time."""
+
+    ONE = "one"
+    MANY = "many"
+    OPEN = "open"
+    EVENT = "event"
+
+
+def _fits(attribute: str, entries: Iterable[str]) -> bool:
+    return any(attribute.startswith(entry[:-1]) if entry.endswith("*") else attribute == entry for entry in entries)
+
+
+_VERBAL = ("to ", "is ", "can ", "must ", "should ", "could ", "will ", "would ", "may ", "might ", "shall ")
+_MANY_NOUNS = frozenset(DATA["many_nouns"])
+
+
+def arity_of(attribute: str) -> Arity:
+    """How many values of an attribute hold at a time."""
+    if attribute.startswith("did "):
+        return Arity.EVENT
+    if _fits(attribute, DATA["one"]):
+        return Arity.ONE
+    if _fits(attribute, DATA["many"]):
+        return Arity.MANY
+    if attribute.startswith(_VERBAL):
+        return Arity.OPEN
+    words = words_of(attribute).all
+    return Arity.MANY if words and (words[-1] in _MANY_NOUNS or attribute in _MANY_NOUNS) else Arity.ONE
+
+
+def is_replaceable(attribute: str) -> bool:
+    """Whether a reported change of the thing can mean this attribute."""
+    return attribute in DATA["replaceable"]

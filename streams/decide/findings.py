@@ -1,0 +1,210 @@
+"""What one known memory says about a new fact: it agrees, is refined, or is contradicted; or nothing can be said.
+
+Rule of this file: the verdict comes from subject, attribute, value, polarity and words; likeness only ever adds that two
+wordings of equal values mean the same. Where it is not sure, it finds nothing, and the fact is kept beside the memory.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from schemas.facts import Fact
+from schemas.memory import QualitySource
+from streams.decide.arity import Arity, arity_of, is_replaceable
+from streams.decide.opposites import opposed
+from streams.decide.subjects import same_subject, same_thing
+from streams.decide.types import Neighbour
+from streams.decide.values import Relation, is_quantity, loses_nothing, relation
+from streams.decide.words import corrects, words_of
+
+Verdict = Literal["agrees", "refines", "contradicts"]
+LIKELY = 0.9
+"""Cosine from which two texts with the same words of content are one statement though no grammar could read them."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What a memory says about a fact.
+
+    Attributes:
+        strength: 0 … 1: how much speaks for the verdict.
+        reason: A clause for a person.
+        source: Whether rules or likeness decided.
+    """
+
+    neighbour: Neighbour
+    verdict: Verdict
+    strength: float
+    reason: str
+    source: QualitySource = "heuristic"
+
+
+def find(fact: Fact, neighbour: Neighbour, threshold: float) -> Finding | None:
+    """Hold a fact against a memory.
+
+    Args:
+        fact: The new fact.
+        neighbour: The memory.
+        threshold: Cosine from which likeness counts, 0 … 1.
+    """
+    if same_text(fact.text, neighbour.text):
+        return Finding(neighbour, "agrees", 1.0, "the same text is known")
+    if fact.attribute and neighbour.attribute and fact.subject and neighbour.subject:
+        found = _by_claim(fact, neighbour, threshold)
+        if found is not None:
+            return found
+        if not same_subject(fact.subject, neighbour.subject):
+            return _by_likeness(fact, neighbour, threshold)
+        return _by_words(fact, neighbour, threshold) or _by_likeness(fact, neighbour, threshold)
+    return _by_words(fact, neighbour, threshold)
+
+
+def same_text(one: str, other: str) -> bool:
+    """Whether two texts are the same but for case, blanks, punctuation and the spelling of numbers."""
+    return one == other or (words_of(one).all == words_of(other).all and bool(words_of(one).all))
+
+
+def _by_claim(fact: Fact, known: Neighbour, threshold: float) -> Finding | None:
+    """Both were read: same subject and attribute, or a change of the same subject."""
+    if not same_subject(fact.subject, known.subject) or fact.value is None or known.value is None:
+        return None
+    attribute, other = fact.attribute or "", known.attribute or ""
+    if attribute == other and attribute != "change":
+        return _same_attribute(fact, known, threshold)
+    if "change" in (attribute, other):
+        return _changed_thing(fact, known)
+    if _opposed_attributes(attribute, other) and relation(fact.value, known.value) is Relation.EQUAL:
+        if fact.polarity == known.polarity:
+            return Finding(known, "contradicts", 0.85, f"{attribute} is the opposite of {other}")
+    return None
+
+
+def _opposed_attributes(one: str, other: str) -> bool:
+    mine, theirs = one.split(), other.split()
+    return len(mine) == len(theirs) and opposed(mine, theirs) is not None
+
+
+def _same_attribute(fact: Fact, known: Neighbour, threshold: float) -> Finding | None:
+    value, old = fact.value or "", known.value or ""
+    told = f"{fact.subject}: {fact.attribute}"
+    how = relation(value, old)
+    same = fact.polarity == known.polarity
+    if how is Relation.EQUAL:
+        if not same:
+            return Finding(known, "contradicts", 0.9, f"{told} is now {_sign(fact)}")
+        return Finding(known, "agrees", 0.95, f"{told} {value!r} is known")
+    if how is Relation.OPPOSITE:
+        return Finding(known, "contradicts", 0.9, f"{told} {value!r} is the opposite of {old!r}") if same else None
+    if how is Relation.MORE:
+        return _more(fact, known, value, old) if same else None
+    if how is Relation.LESS:
+        if same:
+            covered = fact.polarity == "affirmative"
+            return Finding(known, "agrees", 0.85, f"{told} {old!r} says it already") if covered else None
+        return (
+            Finding(known, "contradicts", 0.8, f"{told} is now {_sign(fact)}") if fact.polarity == "negative" else None
+        )
+    if not same or fact.polarity == "negative":
+        return None
+    return _other_value(fact, known, how, told)
+
+
+def _more(fact: Fact, known: Neighbour, value: str, old: str) -> Finding | None:
+    if not loses_nothing(fact.text, known.text) and relation(fact.text, known.text) is not Relation.MORE:
+        return Finding(known, "contradicts", 0.8, f"{fact.subject}: {fact.attribute} {old!r} became {value!r}")
+    return Finding(known, "refines", 0.9, _added(fact.text, known.text))
+
+
+def _sign(fact: Fact) -> str:
+    return "so" if fact.polarity == "affirmative" else "not so"
+
+
+def _added(new: str, old: str) -> str:
+    known = set(words_of(old).all)
+    kept: list[str] = []
+    for word in new.split():
+        plain = words_of(word).content
+        if plain and not set(plain) <= known:
+            kept.append(word.strip(".,;:!?()\"'"))
+    return "Enhanced with: " + (" ".join(kept[:12]) or "more detail")
+
+
+def _other_value(fact: Fact, known: Neighbour, how: Relation, told: str) -> Finding | None:
+    """The value differs: whether the new one takes the place of the old."""
+    value, old = fact.value or "", known.value or ""
+    arity = arity_of(fact.attribute or "")
+    reason = f"{told} {old!r} became {value!r}"
+    if corrects(fact.text):
+        return Finding(known, "contradicts", 0.9, f"corrected: {reason}")
+    if arity is Arity.ONE:
+        return Finding(known, "contradicts", 0.9, reason)
+    if arity is Arity.EVENT:
+        return None
+    if arity is Arity.MANY:
+        counted = how is Relation.NUMBER and is_quantity(value) and is_quantity(old)
+        return Finding(known, "contradicts", 0.8, reason) if counted else None
+    if how in {Relation.NUMBER, Relation.TIME} or words_of(fact.text).changes:
+        return Finding(known, "contradicts", 0.85, reason)
+    return None
+
+
+def _changed_thing(fact: Fact, known: Neighbour) -> Finding | None:
+    """It was changed to a value: that meets what is known of the same thing with the same kind of value."""
+    value, old = fact.value or "", known.value or ""
+    other = known.attribute if fact.attribute == "change" else fact.attribute
+    how = relation(value, old)
+    if fact.polarity == known.polarity == "affirmative" and not (other or "").startswith("did "):
+        if how is Relation.EQUAL:
+            return Finding(known, "agrees", 0.85, f"{fact.subject} {value!r} is known")
+        if how in {Relation.NUMBER, Relation.TIME} or (other == "change" and how is not Relation.OTHER):
+            return Finding(known, "contradicts", 0.85, f"{fact.subject}: {old!r} became {value!r}")
+        if how in {Relation.NAME, Relation.OPPOSITE} and is_replaceable(other or ""):
+            return Finding(known, "contradicts", 0.75, f"{fact.subject}: {old!r} became {value!r}")
+    return None
+
+
+def _by_likeness(fact: Fact, known: Neighbour, threshold: float) -> Finding | None:
+    """Two wordings of one statement: equal value, same polarity, one thing, and alike enough."""
+    if round(known.similarity, 4) < threshold or fact.polarity != known.polarity:
+        return None
+    if fact.value is None or known.value is None or relation(fact.value, known.value) is not Relation.EQUAL:
+        return None
+    fresh, old = words_of(fact.text), words_of(known.text)
+    if fresh.numbers != old.numbers:
+        return None
+    if not same_thing(fact.subject or "", fact.attribute or "", known.subject or "", known.attribute or ""):
+        return None
+    reason = f"told in other words (similarity {known.similarity:.2f})"
+    return Finding(known, "agrees", round(known.similarity * 0.95, 4), reason, "similarity")
+
+
+def _by_words(fact: Fact, known: Neighbour, threshold: float) -> Finding | None:
+    """No common grammar: the words themselves."""
+    fresh, old = words_of(fact.text), words_of(known.text)
+    mine, theirs = fresh.content, old.content
+    if not mine or not theirs:
+        return None
+    negative = fresh.negative != old.negative or fact.polarity != known.polarity
+    if mine == theirs or (sorted(mine) == sorted(theirs) and _order_free(fact, known)):
+        if negative:
+            return Finding(known, "contradicts", 0.85, f"now {_sign(fact)}")
+        return Finding(known, "agrees", 0.85, "the same words are known")
+    if negative:
+        return None
+    pair = opposed(fresh.plain, old.plain) or opposed(mine, theirs)
+    if pair is not None and round(known.similarity, 4) >= threshold:
+        return Finding(known, "contradicts", 0.8, f"{pair[0]!r} is the opposite of {pair[1]!r}")
+    if mine[: len(theirs)] == theirs and round(known.similarity, 4) >= threshold:
+        return Finding(known, "refines", 0.8, _added(fact.text, known.text), "similarity")
+    if theirs[: len(mine)] == mine or (
+        set(mine) <= set(theirs) and known.similarity >= LIKELY and _order_free(fact, known)
+    ):
+        if round(known.similarity, 4) >= threshold:
+            return Finding(
+                known, "agrees", 0.8, f"it says no more than is known (similarity {known.similarity:.2f})", "similarity"
+            )
+    return None
+
+
+def _order_free(fact: Fact, known: Neighbour) -> bool:
+    """Whether the order of words cannot have turned the sense: both subjects are known, and are one."""
+    return same_subject(fact.subject, known.subject)

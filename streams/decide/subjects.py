@@ -1,0 +1,35 @@
+"""Whether two statements speak of the same thing.
+
+Rule of this file: qualifiers count ("crate 3" is not "crate 4", "Ilse's nephew" not "Ilse"); only a noun that adds
+nothing ("the ledger service") may be missing on one side.
+"""
+
+from functools import lru_cache
+
+from streams.decide.words import GENERIC_HEADS, words_of
+
+
+@lru_cache(maxsize=4096)
+def subject_words(subject: str) -> frozenset[str]:
+    """A subject as words, without generic heads unless there is nothing else."""
+    words = [word for word in words_of(subject.replace("'s ", " ")).all if word not in {"of", "the"}]
+    heads = [word for word in words if word not in GENERIC_HEADS]
+    return frozenset(heads or words)
+
+
+def same_subject(one: str | None, other: str | None) -> bool:
+    """Whether two subjects are the same thing by their words."""
+    if one is None or other is None:
+        return False
+    return one == other or subject_words(one) == subject_words(other)
+
+
+def same_thing(subject: str, attribute: str, other_subject: str, other_attribute: str) -> bool:
+    """Whether two statements speak of one thing though they cut it differently.
+
+    "the dog of the user" and "the name of the user's dog": what one subject has more must be the other's attribute.
+    """
+    mine, theirs = subject_words(subject), subject_words(other_subject)
+    if mine == theirs:
+        return True
+    return (mine - theirs) <= subject_words(other_attribute) and (theirs - mine) <= subject_words(attribute)

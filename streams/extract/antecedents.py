@@ -1,0 +1,157 @@
+"""What "it", "he" or "she" stands for, and what a bare value corrects, by the sentences just before.
+
+Rule of this file: only the nearest sentence that has an answer is asked; where none has, the words stay as told.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from streams.extract.claims import Claim, tidy
+from streams.extract.english_nouns import noun_phrase
+from streams.extract.english_words import TIMES, is_name, is_number
+from streams.extract.reading import read_claim
+
+_PRONOUN = re.compile(
+    r"^(?P<it>it|its|it's|he|he's|his|she|she's|her|they|they're|their|this|that)\b(?P<rest>.*)",
+    re.IGNORECASE | re.DOTALL,
+)
+_EXPLETIVE = re.compile(
+    r"^it(?:'s| is| was| will| takes| took| seems| looks)\s+(?:\w+ly |very |so |too |not |been )*(?:rain|snow|cold|hot|warm|late|early|dark|sunny|windy"
+    r"|important|possible|impossible|hard|easy|difficult|time|clear|true|necessary|better|best|worth|like|that|me|my|us|an hour|a while|\d)",
+    re.IGNORECASE,
+)
+_BARE = re.compile(
+    r"^(?:(?:it|that|this|he|she|they)(?:'s| is| are| was)|es ist|er ist|sie ist|es|está|c'est|il est|elle est|é|è|是|это)\s*",
+    re.IGNORECASE,
+)
+_ARTICLE = re.compile(r"\b(?:a|an|the|my|our|his|her)\s+$", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Said:
+    """A sentence that was said before, with its claim."""
+
+    text: str
+    claim: Claim
+    language: str
+    source: str
+
+
+@dataclass(frozen=True)
+class Resolved:
+    """A sentence that stands by itself, and the turn that it needed for that."""
+
+    text: str
+    claim: Claim
+    source: str
+
+
+def has_pronoun(text: str) -> bool:
+    """Whether an English sentence begins with a pronoun that stands for something."""
+    return _PRONOUN.match(text) is not None and _EXPLETIVE.match(text) is None
+
+
+def with_antecedent(text: str, before: Sequence[Said], speaker: str) -> Resolved | None:
+    """The sentence with its leading pronoun replaced, or None where nothing fits.
+
+    Args:
+        text: A sentence that begins with a pronoun.
+        before: What was said before, oldest first.
+        speaker: Who "I" is.
+    """
+    match = _PRONOUN.match(text)
+    if match is None or _EXPLETIVE.match(text):
+        return None
+    word = match["it"].casefold()
+    persons = word in {"he", "he's", "his", "she", "she's", "her"}
+    for said in reversed(before):
+        name = _thing_told(said, speaker, persons=persons)
+        if name is not None:
+            ending = {
+                "its": "'s",
+                "his": "'s",
+                "her": "'s",
+                "their": "'s",
+                "it's": " is",
+                "he's": " is",
+                "she's": " is",
+            }
+            replaced = f"{name[0].upper()}{name[1:]}{ending.get(word, '')}{match['rest']}"
+            return Resolved(replaced, read_claim(replaced, said.language, speaker), said.source)
+    return None
+
+
+def _thing_told(said: Said, speaker: str, *, persons: bool) -> str | None:
+    """The words by which a sentence told of the thing: its subject, or what its speaker did something with."""
+    claim = said.claim
+    if claim.subject is None or claim.value is None:
+        return None
+    if claim.subject not in {speaker, "we", "other", "it", "he", "she", "they", "this", "that"}:
+        return _subject_told(said.text, claim.subject, speaker)
+    if persons and claim.subject in {speaker, "we"} and not is_name(claim.value):
+        return None
+    start = said.text.find(claim.value)
+    article = _ARTICLE.search(said.text[:start]) if start > 0 else None
+    if article is None:
+        return None
+    kept = "the " if article.group().strip().casefold() in {"a", "an", "the"} else article.group()
+    return kept + re.split(r",| (?:for|in|on|at|from|with|last|yesterday|because|and) ", claim.value, maxsplit=1)[0]
+
+
+def _subject_told(sentence: str, subject: str, speaker: str) -> str | None:
+    words = sentence.split()
+    for count in range(1, min(len(words), 12)):
+        phrase = noun_phrase(" ".join(words[:count]), speaker)
+        if phrase is not None and phrase.whole == subject:
+            return tidy(" ".join(words[:count]))
+    return None
+
+
+def corrected(text: str, before: Sequence[Said], speaker: str) -> Resolved | None:
+    """What "it is MariaDB" corrects: the nearest sentence with a value of the same kind, told with the new value.
+
+    Args:
+        text: What is left of a correction without its opener.
+        before: What was said before, oldest first.
+        speaker: Who "I" is.
+    """
+    bare = _BARE.match(text)
+    value = tidy(text[bare.end() :] if bare else text)
+    if not value or (bare is None and len(value.split()) > 4):  # noqa: PLR2004 - a bare value is short
+        return None
+    kind = _kind(value)
+    for said in reversed(before):
+        old = _last_of_kind(said, kind)
+        if old is not None and tidy(old).casefold() != value.casefold():
+            head, _, tail = said.text.rpartition(old)
+            value = _without_repeat(value, head)
+            told = f"{head}{value}{tail}"
+            return Resolved(told, read_claim(told, said.language, speaker), said.source)
+    return None
+
+
+def _without_repeat(value: str, head: str) -> str:
+    """The value without a preposition that stands before it already: "it is at 10" corrects "at 9"."""
+    first, _, rest = value.partition(" ")
+    before = head.split()[-1:] or [""]
+    return rest if rest and first.casefold() == before[0].casefold() else value
+
+
+def _kind(text: str) -> str:
+    words = text.casefold().split()
+    if any(word.strip(".,") in TIMES for word in words):
+        return "time"
+    if any(is_number(word) for word in text.split()):
+        return "number"
+    return "name" if any(is_name(word) for word in text.split()) else "word"
+
+
+def _last_of_kind(said: Said, kind: str) -> str | None:
+    if said.claim.value is None or said.claim.value not in said.text:
+        return None
+    value = said.claim.value
+    if kind == "word" or _kind(value) == kind == "number":
+        return value if len(value.split()) <= 3 else None  # noqa: PLR2004 - words
+    fitting = [word for word in value.split() if _kind(word) == kind]
+    return tidy(fitting[-1]) if fitting else None

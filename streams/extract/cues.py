@@ -1,0 +1,94 @@
+"""Cue phrases by what they do; the phrases are data (``cues.yaml``).
+
+Rule of this file: it matches; what follows from a match is decided where it is asked for.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from streams.extract.resources import load
+
+_FLAGS = re.IGNORECASE | re.UNICODE | re.DOTALL
+_EDGE = r"[\s,.!?;:…~\-\u2013—'\"()。\uff01\uff1f\uff0c、\uff1a\uff1b]*"
+_MORE = r"(?:[\s,.!]+[^\W\d_]{1,20}){0,2}"
+
+
+def _any(patterns: Sequence[str]) -> re.Pattern[str] | None:
+    return re.compile("|".join(f"(?:{pattern})" for pattern in patterns), _FLAGS) if patterns else None
+
+
+def _whole(patterns: Sequence[str]) -> re.Pattern[str] | None:
+    if not patterns:
+        return None
+    phrase = "|".join(f"(?:{pattern})" for pattern in patterns)
+    return re.compile(rf"{_EDGE}(?:{phrase})(?:{_EDGE}(?:{phrase})){{0,5}}(?P<rest>.*)", _FLAGS)
+
+
+@dataclass(frozen=True)
+class Cue:
+    """One family of phrases."""
+
+    start: re.Pattern[str] | None = None
+    anywhere: re.Pattern[str] | None = None
+    whole: re.Pattern[str] | None = None
+
+    def opens(self, text: str) -> re.Match[str] | None:
+        """The phrase at the beginning."""
+        return self.start.match(text) if self.start else None
+
+    def found(self, text: str) -> bool:
+        """Whether the phrase stands where it must: at the beginning, anywhere, or as the whole."""
+        return bool(
+            (self.start and self.start.match(text))
+            or (self.anywhere and self.anywhere.search(text))
+            or self.is_all_of(text)
+        )
+
+    def is_all_of(self, text: str, *, spare: int = 2) -> bool:
+        """Whether the text is such phrases, punctuation and at most ``spare`` more words (a name, an "all")."""
+        match = self.whole.match(text) if self.whole else None
+        if match is None:
+            return False
+        rest = match["rest"]
+        if rest and rest[0].isalnum() and text[match.start("rest") - 1].isalnum():
+            return False
+        return len(_WORD.findall(rest)) <= spare and not any(letter.isdigit() for letter in rest)
+
+
+_WORD = re.compile(r"\w+")
+
+
+def _cue(spec: Mapping[str, list[str]]) -> Cue:
+    return Cue(
+        start=_any(spec.get("start", [])),
+        anywhere=_any(spec.get("anywhere", [])),
+        whole=_whole(spec.get("whole", [])),
+    )
+
+
+_FAMILIES = (
+    "greeting",
+    "reaction",
+    "verdict",
+    "meta",
+    "injection",
+    "forget",
+    "remember",
+    "lead_in",
+    "correction",
+    "echo",
+)
+_BY_LANGUAGE = ("hypothetical", "question", "request", "proposal", "result")
+
+_DATA = load("cues")
+CUES: dict[str, Cue] = {name: _cue(_DATA[name]) for name in (*_FAMILIES, "accept")}
+SPOKEN: dict[str, dict[str, re.Pattern[str]]] = {
+    name: {language: re.compile(pattern, _FLAGS) for language, pattern in _DATA[name].items()} for name in _BY_LANGUAGE
+}
+
+
+def spoken(name: str, text: str, language: str) -> bool:
+    """Whether a cue of that language is in the text; where the language has none or is unknown, English is tried."""
+    patterns = SPOKEN[name]
+    return bool(patterns.get(language, patterns["en"]).search(text))

@@ -1,0 +1,137 @@
+"""Relative dates resolved on the day they were spoken, in the speaker's zone; the words stay, the date joins them.
+
+Rule of this file: only what a small table knows is resolved (``dates.yaml``), and only as exactly as it was told: a day
+becomes a date, "last month" a month. The clock is the turn's own timestamp.
+"""
+
+import calendar
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from functools import partial
+from typing import Any
+
+from streams.extract.resources import load
+
+_DAYS_IN_WEEK = 7
+_RESOLVED = re.compile(r"\s*[\uff08(]\d{4}")
+Resolver = Callable[[re.Match[str], date], str]
+
+
+@dataclass(frozen=True)
+class _Table:
+    pattern: re.Pattern[str]
+    resolve: Resolver
+
+
+def resolve_dates(text: str, spoken_at: datetime, language: str) -> str:
+    """The text with a date in parentheses behind each relative one.
+
+    Args:
+        text: One sentence.
+        spoken_at: When it was said, with the speaker's zone.
+        language: ISO 639-1; an unknown one is read as English.
+    """
+    day = spoken_at.date()
+    for table in _TABLES.get(language, _TABLES["en"]):
+        text = table.pattern.sub(partial(_dated, table.resolve, day), text)
+    return text
+
+
+def _dated(resolve: Resolver, day: date, match: re.Match[str]) -> str:
+    told = match.group()
+    if _RESOLVED.match(match.string, match.end()):
+        return told
+    try:
+        return f"{told} ({resolve(match, day)})"
+    except (OverflowError, ValueError):  # the calendar ends in 9999
+        return told
+
+
+def _tables(spec: Mapping[str, Any], *, spaced: bool) -> tuple[_Table, ...]:
+    edge = r"\b" if spaced else ""
+    build = (_day_table, _weekday_table, _stretch_table, _span_table)
+    return tuple(table for make in build if (table := make(spec, edge)) is not None)
+
+
+def _compile(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern, re.IGNORECASE)
+
+
+def _day_table(spec: Mapping[str, Any], edge: str) -> _Table:
+    words = list(spec["days"].items())
+
+    def resolve(match: re.Match[str], day: date) -> str:
+        offset = next(int(number) for (_, number), group in zip(words, match.groups(), strict=True) if group)
+        return (day + timedelta(days=offset)).isoformat()
+
+    return _Table(_compile(f"{edge}(?:{'|'.join(f'({word})' for word, _ in words)}){edge}"), resolve)
+
+
+def _weekday_table(spec: Mapping[str, Any], edge: str) -> _Table | None:
+    names = "|".join(spec["weekdays"])
+    gap = r"\s+" if edge else ""
+    last, upcoming = "|".join(spec["last"]), "|".join(spec["next"])
+    last_after, next_after = "|".join(spec.get("last_after", [])), "|".join(spec.get("next_after", []))
+    if last:
+        pattern = f"{edge}(?:(?P<last>{last})|(?P<next>{upcoming})){gap}(?P<day>{names}){edge}"
+    elif last_after:
+        pattern = f"{edge}(?P<day>{names}){gap}(?:(?P<last>{last_after})|(?P<next>{next_after})){edge}"
+    else:
+        return None
+
+    def resolve(match: re.Match[str], day: date) -> str:
+        wanted = int(spec["weekdays"][match["day"].casefold()])
+        if match["last"]:
+            return (day - timedelta(days=(day.weekday() - wanted - 1) % _DAYS_IN_WEEK + 1)).isoformat()
+        return (day + timedelta(days=(wanted - day.weekday() - 1) % _DAYS_IN_WEEK + 1)).isoformat()
+
+    return _Table(_compile(pattern), resolve)
+
+
+def _stretch_table(spec: Mapping[str, Any], edge: str) -> _Table:
+    rows = spec["last_unit"]
+
+    def resolve(match: re.Match[str], day: date) -> str:
+        offset, unit = rows[match.group().casefold()]
+        if unit == "week":
+            year, week, _ = (day + timedelta(days=int(offset))).isocalendar()
+            return f"{year}-W{week:02}"
+        if unit == "month":
+            return _months_later(day, int(offset)).isoformat()[:7]
+        return f"{day.year + int(offset):04}"
+
+    longest = sorted(rows, key=len, reverse=True)
+    return _Table(_compile(f"{edge}(?:{'|'.join(longest)}){edge}"), resolve)
+
+
+def _span_table(spec: Mapping[str, Any], edge: str) -> _Table:
+    counts = "|".join([r"\d{1,4}", *spec["numbers"]])
+    months, years = set(spec["months"]), set(spec["years"])
+    units = "|".join(sorted([*spec["units"], *months, *years], key=len, reverse=True))
+    parts = [
+        f"(?P<{name}>{spec[name].replace('{count}', f'(?P<{name}_count>{counts})').replace('{unit}', f'(?P<{name}_unit>{units})')})"
+        for name in ("ago", "ahead")
+    ]
+
+    def resolve(match: re.Match[str], day: date) -> str:
+        name = "ago" if match["ago"] else "ahead"
+        told, unit = match[f"{name}_count"].casefold(), match[f"{name}_unit"].casefold()
+        count = (int(told) if told.isdigit() else int(spec["numbers"][told])) * (-1 if name == "ago" else 1)
+        if unit in months:
+            return _months_later(day, count).isoformat()[:7]
+        if unit in years:
+            return f"{day.year + count:04}"
+        return (day + timedelta(days=count * int(spec["units"][unit]))).isoformat()
+
+    return _Table(_compile(f"{edge}(?:{'|'.join(parts)}){edge}"), resolve)
+
+
+def _months_later(day: date, months: int) -> date:
+    year, month = divmod(day.year * 12 + day.month - 1 + months, 12)
+    return date(year, month + 1, min(day.day, calendar.monthrange(year, month + 1)[1]))
+
+
+_UNSPACED = frozenset({"zh", "ja"})
+_TABLES = {name: _tables(spec, spaced=name not in _UNSPACED) for name, spec in load("dates")["languages"].items()}

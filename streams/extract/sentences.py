@@ -1,0 +1,64 @@
+"""Prose cut into sentences, so that nothing is lost and no address, version or inline code is cut.
+
+Rule of this file: the sentences of a text, joined, hold every character of it that is not blank.
+"""
+
+import re
+
+import sentencex
+
+_BULLET = re.compile(r"^\s*(?:[-*•+]|\d{1,3}[.)]|#{1,6})\s+(?=\S)")
+_PROTECTED = re.compile(r"`[^`\n]{1,300}`|https?://[^\s<>\"]{1,2000}|\b\d+(?:\.\d+)+\b|\b[\w-]+\.[a-z]{1,5}\b(?=[^\s])")
+_HOLD = "\ue000"
+"""A private-use letter stands for a full stop that ends nothing."""
+_ENDS = ".!?;"
+_ONLY_MARKS = re.compile(r"^[\W_]*$")
+_SEMICOLON = re.compile(r"(?<=[^\s;]);\s+(?=\S)")
+
+
+def sentences_of(text: str, language: str) -> list[str]:
+    """The sentences of a text, in order, each stripped of blanks and of list marks.
+
+    Args:
+        text: Prose, lines as told: a line that is a list item or ends a paragraph ends a sentence.
+        language: ISO 639-1, or "und".
+    """
+    found: list[str] = []
+    for paragraph in _paragraphs(text):
+        held = _PROTECTED.sub(_hold, paragraph)
+        parts = sentencex.segment(language if language != "und" else "en", held)
+        for part in parts:
+            sentence = _release(part).strip()
+            if not sentence:
+                continue
+            if found and _ONLY_MARKS.match(sentence) and not any(letter.isalnum() for letter in sentence):
+                found[-1] += sentence if sentence[0] in _ENDS else f" {sentence}"
+            else:
+                found.extend(piece.strip() for piece in _SEMICOLON.split(sentence) if piece.strip())
+    return found
+
+
+def _paragraphs(text: str) -> list[str]:
+    """Lines joined where a sentence runs on, and apart at list items, headings and blank lines."""
+    paragraphs: list[str] = []
+    open_end = False
+    for line in text.split("\n"):
+        if not line.strip():
+            open_end = False
+            continue
+        bullet = _BULLET.match(line)
+        content = line[bullet.end() :] if bullet else line.strip()
+        if open_end and not bullet:
+            paragraphs[-1] += f" {content.strip()}"
+        else:
+            paragraphs.append(content.strip())
+        open_end = bullet is None or not line.lstrip().startswith("#")
+    return paragraphs
+
+
+def _hold(match: re.Match[str]) -> str:
+    return match.group().replace(".", _HOLD).replace("?", "\ue001").replace("!", "\ue002").replace(";", "\ue003")
+
+
+def _release(text: str) -> str:
+    return text.replace(_HOLD, ".").replace("\ue001", "?").replace("\ue002", "!").replace("\ue003", ";")

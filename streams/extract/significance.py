@@ -1,0 +1,143 @@
+"""Whether a sentence is worth remembering, by taking away what is not.
+
+Rule of this file: everything said is a fact unless there is a reason against it, and the reason is told.
+"""
+
+import re
+from typing import Final
+
+from schemas.facts import Mood
+from streams.extract.claims import Claim, tidy
+from streams.extract.cues import CUES, spoken
+from streams.extract.english_nouns import noun_phrase
+from streams.extract.reading import read_claim
+from streams.extract.resources import load
+
+MIN_LETTERS: Final = 3
+MAX_PHRASE: Final = 8
+"""Words of a phrase that names what shall be forgotten."""
+_MASK = re.compile(r"\[masked:\w+\]")
+_WORD = re.compile(r"\w+")
+_IDEOGRAPH = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+_QUESTION_MARK = re.compile(r"[?\uff1f؟][\s\"'”»)\]!\uff01]*$")
+_INTRODUCTION = re.compile(r"[:\uff1a]\s*$")
+_IMPERATIVE = re.compile(
+    r"^(?:to [^,]{3,80}, )?(?:please )?(?:use|run|set|install|put|restart|open|press|turn|keep|avoid|never|always|enable|disable"
+    r"|add|call|start|make sure|ensure|remember|do not|don't|execute|type|configure|export|import)\b",
+    re.IGNORECASE,
+)
+
+_DATA = load("importance")
+_PREFERENCES = frozenset(_DATA["preference"])
+_PREFERENCE_WORDS: tuple[str, ...] = tuple(_DATA["preference_words"])
+_PLANS = frozenset(_DATA["plan"])
+
+GREETING: Final = "greeting or thanks"
+QUESTION: Final = "question"
+REQUEST: Final = "request to the assistant"
+HYPOTHETICAL: Final = "hypothetical: it may not be so"
+META: Final = "talk about the conversation itself"
+REACTION: Final = "reaction without content of its own"
+ORDER: Final = "order to the memory or the system: not a fact"
+ECHO: Final = "text that came out of a memory"
+QUOTE: Final = "quoted text of somebody else"
+THIN: Final = "too little content"
+ONLY_SECRET: Final = "nothing but a masked secret"
+INTRODUCTION: Final = "introduces what follows"
+REPEATED: Final = "said before in the same message"
+CORRECTED: Final = "corrected in the same message"
+SUGGESTION: Final = "suggestion of the assistant: kept only if it is taken"
+UNCONFIRMED: Final = "statement of the assistant: kept only if the user agrees"
+ROLE: Final = "text of the {role} role: nobody's words"
+CUT: Final = "beyond the {limit} characters of a message that are read"
+CODE: Final = "code without anything said about it"
+
+
+def reason_against(sentence: str, language: str) -> str | None:
+    """Why a sentence is no fact, or None.
+
+    Args:
+        sentence: One sentence, its openers taken off.
+        language: ISO 639-1, or "und".
+    """
+    if CUES["injection"].found(sentence):
+        return ORDER
+    if CUES["echo"].opens(sentence):
+        return ECHO
+    thin = _thin(sentence)
+    if thin:
+        return thin
+    for cue, reason in (("meta", META), ("greeting", GREETING), ("reaction", REACTION), ("verdict", REACTION)):
+        if CUES[cue].found(sentence):
+            return reason
+    if is_question(sentence, language):
+        return QUESTION
+    if spoken("request", sentence, language):
+        return REQUEST
+    if spoken("hypothetical", sentence, language):
+        return HYPOTHETICAL
+    return INTRODUCTION if _INTRODUCTION.search(sentence) else None
+
+
+def is_question(sentence: str, language: str) -> bool:
+    """Whether a sentence asks."""
+    return bool(_QUESTION_MARK.search(sentence)) or spoken("question", sentence, language)
+
+
+def _thin(sentence: str) -> str | None:
+    bare = _MASK.sub("", sentence)
+    words = _WORD.findall(bare)
+    ideographs = len(_IDEOGRAPH.findall(bare))
+    if bare != sentence and len(words) < 4:  # noqa: PLR2004 - "the key is" says nothing
+        return ONLY_SECRET
+    letters = sum(len(word) for word in words)
+    if letters < MIN_LETTERS or (len(words) < 2 and ideographs < 4):  # noqa: PLR2004 - words, signs
+        return THIN
+    return None
+
+
+_ASKED = re.compile(
+    r"^(?:(?:what|all|everything|anything) (?:i|you) (?:said|told you|know|have|remember)(?: about)?|everything about|what) ",
+    re.IGNORECASE,
+)
+_WHERE = (
+    (re.compile(r"^where i (?:live|reside)\b", re.IGNORECASE), "home"),
+    (re.compile(r"^where i work\b", re.IGNORECASE), "employer"),
+    (re.compile(r"^how old i am\b", re.IGNORECASE), "age"),
+    (re.compile(r"^(?:what i am called|who i am)\b", re.IGNORECASE), "name"),
+    (re.compile(r"^wo ich (?:wohne|lebe)\b", re.IGNORECASE), "home"),
+    (re.compile(r"^(?:dónde|donde) vivo\b", re.IGNORECASE), "home"),
+    (re.compile(r"^où j'habite\b", re.IGNORECASE), "home"),
+    (re.compile(r"^我住(?:在)?哪", re.IGNORECASE), "home"),
+)
+
+
+def forgotten(text: str, language: str, speaker: str) -> Claim:
+    """What a request to forget speaks of: an attribute of somebody, without a value; or a whole claim.
+
+    Args:
+        text: What follows "please forget".
+        language: ISO 639-1, or "und".
+        speaker: Who "I" is.
+    """
+    asked = tidy(_ASKED.sub("", text))
+    for pattern, attribute in _WHERE:
+        if pattern.match(asked):
+            return Claim(speaker, attribute)
+    claim = read_claim(asked, language, speaker)
+    if claim.is_read:
+        return claim
+    phrase = noun_phrase(asked, speaker) if language in {"en", "und"} and len(asked.split()) <= MAX_PHRASE else None
+    return Claim(phrase.owner, phrase.thing) if phrase is not None and phrase.owner else Claim()
+
+
+def mood_of(sentence: str, claim: Claim) -> Mood:
+    """What the speaker does by saying it."""
+    attribute = claim.attribute or ""
+    if attribute in _PREFERENCES or any(word in attribute for word in _PREFERENCE_WORDS):
+        return "preference"
+    if attribute in _PLANS or attribute.startswith("will "):
+        return "plan"
+    if _IMPERATIVE.match(sentence):
+        return "instruction"
+    return "assertion"
