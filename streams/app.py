@@ -9,11 +9,13 @@ from datetime import timedelta
 from typing import Any
 
 import faust
-from faust.types import TP
+from faust.exceptions import ConsumerNotStarted
+from faust.transport.drivers.aiokafka import AIOKafkaConsumerThread, Consumer
 
 from schemas.topics import Suffix, topic_name
-from streams.committing import Committer, Place
+from streams.committing import Offsets, Place
 from streams.incoming import EPOCH, Incoming
+from streams.logs import logger
 from streams.loop import AgentLoop
 from streams.settings import Settings
 
@@ -23,6 +25,23 @@ AGENTS: dict[str, tuple[Suffix, ...]] = {
     "answer": ("queries",),
 }
 """Each agent with its topics. All are keyed by scope, so Faust gives one worker the same partition of each."""
+LATEST_S = 4_102_444_800
+"""2100: whoever stamps a record later than that, or before 1970, has no clock."""
+log = logger("app")
+
+
+class _CommittedOnly(AIOKafkaConsumerThread):
+    """Faust reads what was aborted, unless it runs in exactly-once mode; we read what was committed."""
+
+    def _create_worker_consumer(self, transport: Any) -> Any:
+        consumer = super()._create_worker_consumer(transport)
+        consumer._isolation_level = "read_committed"  # noqa: SLF001 - there is no setting for it
+        return consumer
+
+
+class _Consumer(Consumer):
+    def _new_consumer_thread(self) -> AIOKafkaConsumerThread:
+        return _CommittedOnly(self, loop=self.loop, beacon=self.beacon)
 
 
 def build_app(settings: Settings, bootstrap: str, datadir: str) -> faust.App:
@@ -38,7 +57,7 @@ def build_app(settings: Settings, bootstrap: str, datadir: str) -> faust.App:
         credentials.protocol = settings.security_protocol
     elif settings.security_protocol == "SSL":
         credentials = faust.SSLCredentials(_ssl(settings))
-    return faust.App(
+    app = faust.App(
         settings.name,
         broker=[f"kafka://{server.strip()}" for server in bootstrap.split(",")],
         broker_credentials=credentials,
@@ -58,6 +77,8 @@ def build_app(settings: Settings, bootstrap: str, datadir: str) -> faust.App:
         stream_wait_empty=False,
         processing_guarantee="at_least_once",
     )
+    app.transport.Consumer = _Consumer  # type: ignore[misc] # Faust asks the instance
+    return app
 
 
 def _ssl(settings: Settings) -> Any:
@@ -79,7 +100,11 @@ def register(app: faust.App, settings: Settings, name: str, loop: AgentLoop) -> 
     )
 
     async def agent(stream: Any) -> None:
-        await loop.run(incoming_of(stream.noack().events()))
+        try:
+            await loop.run(incoming_of(stream.noack().events()))
+        except Exception as error:  # Faust would start it again behind the batch in hand, which would be lost
+            log.exception("an agent ended", agent=name)
+            await app.crash(error)
 
     app.agent(topic, name=f"{settings.name}.{name}")(agent)
 
@@ -95,17 +120,35 @@ async def incoming_of(events: Any) -> AsyncIterator[Incoming]:
             key=message.key,
             value=message.value,
             headers=list(message.headers or ()),  # event.headers would keep one of each name
-            timestamp=EPOCH + timedelta(milliseconds=round(message.timestamp * 1000)),
+            timestamp=EPOCH + timedelta(seconds=min(max(message.timestamp or 0, 0), LATEST_S)),
         )
 
 
-def committer_of(app: faust.App) -> Committer:
-    """Commits through the application's consumer, within its group."""
+async def commit(app: faust.App, offsets: Offsets) -> Offsets:
+    """Commit through the application's consumer, within its group, past Faust's own accounting.
 
-    async def commit(offsets: dict[Place, int]) -> bool:
-        consumer: Any = app.consumer
-        owned = {TP(tp.topic, tp.partition) for tp in consumer.assignment()}
-        ours = {TP(*place): offset for place, offset in offsets.items() if TP(*place) in owned}
-        return not ours or bool(await consumer._commit(ours))  # noqa: SLF001 - the one way past Faust's own accounting
+    Faust's own commit takes any failure for the end of the application; ours is simply tried again.
 
-    return Committer(commit)
+    Args:
+        app: The application.
+        offsets: Next offset by place.
+
+    Returns:
+        Those of places that are ours.
+    """
+    consumer: Any = app.consumer
+    owned = assigned(app)
+    ours = {place: offset for place, offset in offsets.items() if place in owned}
+    if ours:
+        thread = consumer._thread  # noqa: SLF001 - the Kafka client lives in it
+        told = {consumer._new_topicpartition(*place): offset for place, offset in ours.items()}  # noqa: SLF001
+        await thread.call_thread(thread._ensure_consumer().commit, told)  # noqa: SLF001
+    return ours
+
+
+def assigned(app: faust.App) -> set[Place]:
+    """The places that are ours now."""
+    try:
+        return {(tp.topic, tp.partition) for tp in app.consumer.assignment()}
+    except ConsumerNotStarted:
+        return set()

@@ -6,7 +6,8 @@ durable offset says it all. Going back is harmless (work is done again, with the
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
+from dataclasses import dataclass
 
 from streams.logs import logger
 
@@ -15,22 +16,35 @@ TIMEOUT_S = 10.0
 log = logger("commit")
 
 Place = tuple[str, int]
-Commit = Callable[[dict[Place, int]], Awaitable[bool]]
+Offsets = dict[Place, int]
+
+
+@dataclass(frozen=True)
+class Group:
+    """The consumer group at the broker.
+
+    Attributes:
+        commit: Commits next offsets, and returns those of places that are ours.
+        stored: The group's committed offsets by place; a place without one is left out.
+    """
+
+    commit: Callable[[Offsets], Awaitable[Offsets]]
+    stored: Callable[[Collection[Place]], Awaitable[Offsets]]
 
 
 class Committer:
-    """Gathers offsets and commits them a few times a second."""
+    """Gathers offsets and commits them a few times a second, one commit at a time."""
 
-    def __init__(self, commit: Commit) -> None:
-        """Prepare.
-
-        Args:
-            commit: Commits (topic, partition) → next offset; False where the partition isn't ours any more.
-        """
-        self._commit = commit
-        self._waiting: dict[Place, int] = {}
-        self.handled: dict[Place, int] = {}
+    def __init__(self, group: Group) -> None:
+        self._group = group
+        self._waiting: Offsets = {}
+        self._running: asyncio.Task[None] | None = None
+        self.handled: Offsets = {}
         """Next offset of each partition behind what is durable."""
+        self.committed: Offsets = {}
+        """What the broker confirmed to us."""
+        self.lost: Place | None = None
+        """A place whose committed offset has gone: somebody deleted its topic."""
 
     def note(self, topic: str, partition: int, offset: int) -> None:
         """Everything before ``offset`` is durable."""
@@ -40,8 +54,9 @@ class Committer:
 
     def moved(self, assigned: set[Place]) -> None:
         """Partitions have moved; positions of those that are not ours are of no use."""
-        self.handled = {place: offset for place, offset in self.handled.items() if place in assigned}
-        self._waiting = {place: offset for place, offset in self._waiting.items() if place in assigned}
+        for offsets in (self.handled, self.committed, self._waiting):
+            for place in offsets.keys() - assigned:
+                del offsets[place]
 
     async def run(self) -> None:
         """Commit for ever, a few times a second."""
@@ -49,16 +64,31 @@ class Committer:
             await asyncio.sleep(INTERVAL_S)
             await self.flush()
 
-    async def flush(self) -> None:
-        """Commit what waits now; what could not be committed waits on."""
-        if not self._waiting:
-            return
-        offsets, self._waiting = self._waiting, {}
+    async def flush(self, timeout_s: float = TIMEOUT_S) -> None:
+        """Commit what waits now; what could not be committed waits on.
+
+        Args:
+            timeout_s: How long to wait for the broker. A commit that it has not answered by then stays under way: two
+                at once could arrive in either order.
+        """
+        if self._running is None and self._waiting and self.lost is None:
+            offsets, self._waiting = self._waiting, {}
+            self._running = asyncio.create_task(self._step(offsets))
+        if self._running is not None:
+            done, _ = await asyncio.wait({self._running}, timeout=timeout_s)
+            if done:
+                self._running = None
+
+    async def _step(self, offsets: Offsets) -> None:
         try:
-            async with asyncio.timeout(TIMEOUT_S):
-                done = await self._commit(offsets)
+            known = self.committed.keys() & offsets.keys()
+            gone = known - (await self._group.stored(known)).keys() if known else set()
+            if gone:
+                self.lost = min(gone)
+                return
+            done = await self._group.commit(offsets)
         except Exception as error:  # noqa: BLE001 - the work is durable; only its being done again is at stake
-            done = False
             log.warning("commit failed", error=repr(error)[:300])
-        if not done:
             self._waiting = offsets | self._waiting
+        else:
+            self.committed |= done

@@ -102,7 +102,7 @@ class Health:
     def told(self, now: float) -> dict[str, Any]:
         """The state as JSON."""
         reasons = self.reasons(now)
-        status = "unhealthy" if reasons else "stopping" if self.stopping else "ready" if self.partitions else "starting"
+        status = "unhealthy" if reasons else "stopping" if self.stopping else "starting" if self.partitions is None else "ready"
         return {
             "status": status,
             "reasons": reasons,

@@ -1,5 +1,6 @@
 """A record as it came from a topic, before anybody has understood it."""
 
+import re
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
@@ -12,6 +13,9 @@ RECORDED_AT = "memlake_recorded_at"
 """When the broker first took the input in, kept through forwarding."""
 CORRELATION_ID, REPLY_TO, DEADLINE, TRACE = "correlation_id", "reply_to", "deadline", "traceparent"
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+TOPIC = re.compile(r"[A-Za-z0-9._-]{1,249}")
+"""What Kafka takes as a topic's name."""
+CORRELATION_CHARACTERS = 1024
 
 
 @dataclass(frozen=True)
@@ -43,13 +47,12 @@ class Incoming:
     @property
     def recorded_at(self) -> datetime:
         """When the broker took it in, before any forwarding."""
-        told = self.header(RECORDED_AT)
-        if told is not None:
-            try:
-                return datetime.fromisoformat(told).astimezone(UTC)
-            except ValueError:
-                return self.timestamp  # not ours: only our own forwarding writes this header rightly
-        return self.timestamp
+        told = self.header(RECORDED_AT) if self.header(FORWARDED) else None
+        try:
+            moment = datetime.fromisoformat(told or "")
+            return moment.astimezone(UTC) if moment.tzinfo else self.timestamp
+        except (ValueError, OverflowError):
+            return self.timestamp  # not ours: only our own forwarding writes this header rightly
 
 
 @dataclass(frozen=True)
@@ -85,8 +88,15 @@ def reply_address(incoming: Incoming, reply_topic: str) -> ReplyAddress | None:
         return None
     if topic != reply_topic and not topic.startswith(f"{reply_topic}."):
         raise InvalidMessage(f"reply_to: must be {reply_topic} or start with {reply_topic}.", field=REPLY_TO)
+    if not TOPIC.fullmatch(topic):
+        raise InvalidMessage("reply_to: no topic can have this name", field=REPLY_TO)
     if not correlation_id:
         raise InvalidMessage("correlation_id: needed to answer", field=CORRELATION_ID)
+    if len(correlation_id) > CORRELATION_CHARACTERS:
+        raise InvalidMessage(
+            f"correlation_id: {len(correlation_id)} characters, at most {CORRELATION_CHARACTERS} are sent back",
+            field=CORRELATION_ID,
+        )
     if deadline is None:
         return ReplyAddress(topic, correlation_id)
     try:
@@ -98,4 +108,4 @@ def reply_address(incoming: Incoming, reply_topic: str) -> ReplyAddress | None:
 def passed_on(incoming: Incoming) -> Headers:
     """The headers that travel with what a record causes: the way back, and the trace."""
     kept = {CORRELATION_ID, REPLY_TO, DEADLINE, TRACE}
-    return [(name, value) for name, value in incoming.headers if name in kept]
+    return [(name, value) for name, value in incoming.headers if name in kept and value is not None]

@@ -15,6 +15,10 @@ from streams.wire import Outbox, Outgoing
 VALUE_CHARACTERS = RECORD_BYTES // 8
 """The letter of a larger value holds its beginning: a character may take six bytes as JSON."""
 REASON_CHARACTERS = 1000
+KEY_CHARACTERS = 4096
+HEADER_CHARACTERS = 1024
+HEADERS = 100
+"""A letter shows so many headers, each cut: that they were too many or too long can be seen all the same."""
 
 
 def dead_letter(incoming: Incoming, error: BaseException, *, attempt: int, now: datetime) -> DeadLetter:
@@ -31,9 +35,12 @@ def dead_letter(incoming: Incoming, error: BaseException, *, attempt: int, now: 
         topic=incoming.topic,
         partition=incoming.partition,
         offset=incoming.offset,
-        key=_told(incoming.key),
-        value=_told(incoming.value),
-        headers=tuple((name, _told(value) or "") for name, value in incoming.headers),
+        key=_told(incoming.key, KEY_CHARACTERS),
+        value=_told(incoming.value, VALUE_CHARACTERS),
+        headers=tuple(
+            (name[:HEADER_CHARACTERS], _told(value, HEADER_CHARACTERS) or "")
+            for name, value in incoming.headers[:HEADERS]
+        ),
         error=type(error).__name__,
         reason=mask(str(error) or type(error).__name__)[0][:REASON_CHARACTERS],
         field=error.field if isinstance(error, InvalidMessage) else None,
@@ -78,8 +85,8 @@ def _code(error: BaseException) -> ErrorCode:
     return "unavailable" if isinstance(error, MemlakeError) else "internal"
 
 
-def _told(value: bytes | None) -> str | None:
-    """Bytes as masked text; a byte that is no UTF-8 is shown by its number."""
+def _told(value: bytes | None, characters: int) -> str | None:
+    """Bytes as masked text, cut; a byte that is no UTF-8 is shown by its number."""
     if value is None:
         return None
-    return mask(value[: 4 * VALUE_CHARACTERS].decode(errors="backslashreplace"))[0][:VALUE_CHARACTERS]
+    return mask(value[: 4 * characters].decode(errors="backslashreplace"))[0][:characters]

@@ -21,6 +21,7 @@ from streams.logs import logger
 from streams.ports import Ports
 
 FIRST_PAUSE_S = 0.2
+LOOK_S = 0.1
 log = logger("agent")
 
 
@@ -50,6 +51,8 @@ class AgentLoop:
     handled: Callable[[str, int, int], None]
     idle: asyncio.Event = field(default_factory=asyncio.Event)
     stopping: bool = False
+    moves: int = 0
+    """How often partitions have moved."""
 
     def __post_init__(self) -> None:
         self.idle.set()
@@ -64,12 +67,23 @@ class AgentLoop:
             Whether it was finished; otherwise it is simply not acknowledged.
         """
         self.stopping = True
-        try:
-            async with asyncio.timeout(patience_s):
-                await self.idle.wait()
-        except TimeoutError:
-            return False
+        return await self.settled(patience_s)
+
+    async def settled(self, patience_s: float) -> bool:
+        """Wait for the batch in hand, unless it waits for the world; see ``stop``."""
+        end = time.monotonic() + patience_s
+        while not self.idle.is_set():
+            left = end - time.monotonic()
+            if left <= 0 or self.health.agent(self.name).waiting_for is not None:
+                return False
+            await asyncio.wait([waiting := asyncio.ensure_future(self.idle.wait())], timeout=min(left, LOOK_S))
+            waiting.cancel()
         return True
+
+    def moved(self) -> None:
+        """Partitions have moved: what the handler keeps may be old, and what is in hand will be delivered again."""
+        self.moves += 1
+        self.handler.forget()
 
     async def run(self, source: AsyncIterator[Incoming]) -> None:
         """Work until the source ends or the task is cancelled; a batch in hand is then simply not acknowledged."""
@@ -107,6 +121,7 @@ class AgentLoop:
 
     async def _shard(self, partition: int, batch: list[Incoming]) -> None:
         """Handle one partition's part to the end, whatever it takes, then let its offsets go."""
+        moves = self.moves
         try:
             await self._patiently(partition, batch)
         except Exception as error:  # noqa: BLE001 - one of them is at fault: find out which
@@ -114,6 +129,8 @@ class AgentLoop:
                 log.warning("batch failed, trying one by one", agent=self.name, error=repr(error)[:300])
             for incoming in batch:
                 await self._alone(partition, incoming)
+        if moves != self.moves:
+            return  # it may not be ours any more, and it is read again from what was committed
         last: dict[str, int] = {}
         for incoming in batch:
             last[incoming.topic] = incoming.offset + 1

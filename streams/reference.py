@@ -1,4 +1,4 @@
-"""The generated part of the documentation: JSON Schemas, one AsyncAPI document, the tables of settings and metrics.
+"""The generated part of the documentation: JSON Schemas, an AsyncAPI document, commands, settings, metrics.
 
 Rule of this file: everything comes from the models and tables themselves. ``python -m streams.reference`` writes it
 into ``docs``; a test fails when what is there is stale.
@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import click
 import yaml
 
 from schemas.commands import Command
@@ -20,6 +21,7 @@ from schemas.message import Message
 from schemas.reports import DeadLetter, MaintenanceReport
 from schemas.retrieval import ErrorReply, Reply, SearchRequest
 from schemas.topics import TOPICS
+from streams.cli import memlake
 from streams.metrics import Metrics
 from streams.settings import Settings, setting_rows
 
@@ -111,11 +113,29 @@ def metrics_table() -> str:
     return "\n".join(lines)
 
 
+def commands() -> str:
+    """Every command with its own help, as Markdown."""
+    lines = ["# Commands", "", "Exit codes: 0 done, 1 it failed and says why, 2 wrong usage.", ""]
+    for path, command in _walk("memlake", memlake):
+        told = command.get_help(click.Context(command, info_name=path, max_content_width=100, terminal_width=100))
+        lines += [f"## {path}", "", "```text", told.strip(), "```", ""]
+    return "\n".join(lines)
+
+
+def _walk(path: str, command: click.Command) -> Iterator[tuple[str, click.Command]]:
+    if isinstance(command, click.Group):
+        for name in sorted(command.commands):
+            yield from _walk(f"{path} {name}", command.commands[name])
+    else:
+        yield path, command
+
+
 def files(docs: Path) -> Iterator[tuple[Path, str]]:
     """Each generated file with what should be in it."""
     for message in MESSAGES:
         yield docs / "schemas" / f"{message.kind}.json", json.dumps(json_schema(message), indent=2) + "\n"
     yield docs / "asyncapi.yaml", yaml.safe_dump(asyncapi(), sort_keys=False, width=110, allow_unicode=True)
+    yield docs / "commands.md", commands()
     operations = docs / "operations.md"
     text = operations.read_text("utf-8")
     for name, table in (("settings", settings_table()), ("metrics", metrics_table())):

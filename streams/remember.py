@@ -166,9 +166,13 @@ class Remember:
         sent: set[str] = set()
         for incoming, record in records:
             events = work.events.get(record.record_id)
+            again = stored.get(record.record_id, ()) if events is None else ()
             if events is None:
-                events = [row.event for row in stored.get(record.record_id, ())]
-            if not isinstance(record, Repeat) and record.record_id not in sent:
+                events = [row.event for row in again]
+            # A record that stands here a second time has been told where it first stood. Told again now it would be
+            # the newest record of its key, and compaction would move it behind what came after it.
+            told = any(row.facts_offset != incoming.offset for row in again)
+            if not isinstance(record, Repeat) and not told and record.record_id not in sent:
                 sent.add(record.record_id)
                 outgoing.extend(self._event(event, incoming.partition) for event in events)
             original = originals.get(record.record_id) if isinstance(record, Repeat) else record

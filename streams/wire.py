@@ -12,13 +12,23 @@ from datetime import datetime
 from typing import Any, Self
 
 from aiokafka import AIOKafkaProducer
-from aiokafka.errors import KafkaError, MessageSizeTooLargeError, RecordTooLargeError
+from aiokafka.errors import (
+    InvalidTopicError,
+    KafkaError,
+    MessageSizeTooLargeError,
+    RecordTooLargeError,
+    TopicAuthorizationFailedError,
+)
 
 from schemas.errors import InvalidMessage, Unavailable
 from schemas.message import Headers, Message, cloud_event
 from schemas.topics import BY_SUFFIX, RECORD_BYTES, Suffix, topic_name
 from streams.incoming import CORRELATION_ID, ReplyAddress
+from streams.logs import logger
 from streams.settings import Settings
+
+REFUSED = (InvalidTopicError, MessageSizeTooLargeError, RecordTooLargeError, TopicAuthorizationFailedError)
+log = logger("wire")
 
 
 def connection(settings: Settings, bootstrap: str) -> dict[str, Any]:
@@ -111,12 +121,26 @@ class Outbox:
             require_size(message)
         try:
             async with asyncio.timeout(self.settings.send_timeout_s):
-                sent = [await self._enqueue(message) for message in outgoing]
-                await asyncio.gather(*sent)
+                heard = [message for message in outgoing if await self._is_heard(message)]
+                sent = [await self._enqueue(message) for message in heard]
+                results = await asyncio.gather(*sent, return_exceptions=True)
+                _judge(heard, results)
         except (MessageSizeTooLargeError, RecordTooLargeError) as error:
             raise InvalidMessage(f"the message is larger than its topic takes: {_reason(error)}") from error
         except (KafkaError, TimeoutError) as error:
             raise Unavailable(f"the broker does not take messages: {_reason(error)}") from error
+
+    async def _is_heard(self, message: Outgoing) -> bool:
+        """Whether the topic exists, where it is one that an asker named; sending to one that doesn't would wait."""
+        if message.topic is None or message.topic == topic_name(self.settings.name, message.suffix):
+            return True
+        cluster = self._producer.client.cluster
+        if message.topic not in cluster.topics():
+            cluster = await self._producer.client.fetch_all_metadata()
+        if message.topic in cluster.topics():
+            return True
+        log.warning("an answer has nowhere to go", topic=message.topic)
+        return False
 
     async def _enqueue(self, message: Outgoing) -> asyncio.Future[Any]:
         topic = message.topic or topic_name(self.settings.name, message.suffix)
@@ -149,6 +173,16 @@ class Outbox:
         return Outgoing("replies", address.correlation_id, message.encode(), headers, topic=address.topic)
 
 
+def _judge(messages: list[Outgoing], results: list[Any]) -> None:
+    """Raise the first failure; an answer that the asker's own topic refuses is the asker's loss alone."""
+    for message, result in zip(messages, results, strict=True):
+        if not isinstance(result, BaseException):
+            continue
+        if message.topic is None or not isinstance(result, REFUSED):
+            raise result
+        log.warning("an answer was not taken", topic=message.topic, reason=_reason(result))
+
+
 def require_size(message: Outgoing) -> None:
     """Refuse a message that its topic would refuse.
 
@@ -156,7 +190,12 @@ def require_size(message: Outgoing) -> None:
         InvalidMessage: With both sizes.
     """
     limit = BY_SUFFIX[message.suffix].max_message_bytes
-    size = len(message.value) + len(message.key.encode()) + sum(len(n) + len(v) + 10 for n, v in message.headers) + 100
+    size = (
+        len(message.value)
+        + len(message.key.encode())
+        + sum(len(n.encode()) + len(v or b"") + 10 for n, v in message.headers)
+        + 100
+    )
     if size > limit:
         raise InvalidMessage(f"the message has {size} bytes, memlake.{message.suffix} takes {limit}: send less at once")
 

@@ -12,7 +12,7 @@ import tempfile
 import time
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, NoReturn, TypeVar
 
@@ -25,8 +25,8 @@ from lakehouse.tables import LakeShape
 from schemas.errors import MemlakeError, Unavailable
 from streams.admin import apply_topics
 from streams.answer import Answer
-from streams.app import build_app, committer_of, register
-from streams.committing import Committer
+from streams.app import assigned, build_app, commit, register
+from streams.committing import Committer, Group, Offsets, Place
 from streams.faults import Faults
 from streams.health import Health, HealthPolicy
 from streams.intake import Intake
@@ -35,6 +35,7 @@ from streams.loop import AgentLoop, Handler
 from streams.maintain import Maintainer
 from streams.metrics import Metrics
 from streams.ports import Ports
+from streams.positions import Positions
 from streams.remember import Remember
 from streams.settings import Settings
 from streams.web import Endpoint
@@ -44,6 +45,10 @@ Result = TypeVar("Result")
 HEARTBEAT_S = 0.25
 PROBE_S = 2.0
 UNHEALTHY_EXIT = 70
+HANDOVER_S = 10.0
+"""How long partitions that move wait for the batch in hand."""
+FLUSH_S, CLOSE_S = 1.0, 2.5
+"""What is left for offsets and connections after the batch in hand, when the broker does not answer."""
 log = logger("worker")
 
 
@@ -56,9 +61,12 @@ class Worker:
     app: faust.App
     loops: list[AgentLoop]
     committer: Committer
+    positions: Positions
     maintainer: Maintainer
     health: Health
     endpoint: Endpoint
+    _seen: Offsets = field(default_factory=dict)
+    """Where each place with waiting messages stood when it was last looked at."""
 
     @classmethod
     async def make(cls, settings: Settings, bootstrap: str) -> "Worker":
@@ -79,7 +87,9 @@ class Worker:
         )
         ports = await _patiently(settings, lambda: _ports(settings, bootstrap, metrics, embedder))
         app = build_app(settings, bootstrap, tempfile.mkdtemp(prefix=f"{settings.name}-worker-"))
-        committer, maintainer = committer_of(app), Maintainer(ports)
+        positions = await _patiently(settings, lambda: Positions(settings, bootstrap).start())
+        committer = Committer(Group(lambda offsets: commit(app, offsets), positions.stored))
+        maintainer = Maintainer(ports)
         handlers: dict[str, Handler] = {
             "intake": Intake(ports),
             "remember": Remember(ports, maintainer),
@@ -88,7 +98,8 @@ class Worker:
         loops = [AgentLoop(name, handler, ports, health, committer.note) for name, handler in handlers.items()]
         for loop in loops:
             register(app, settings, loop.name, loop)
-        worker = cls(settings, ports, app, loops, committer, maintainer, health, endpoint)
+        worker = cls(settings, ports, app, loops, committer, positions, maintainer, health, endpoint)
+        app.on_partitions_revoked.connect(worker._revoked, weak=False)
         app.on_partitions_assigned.connect(worker._assigned, weak=False)
         return worker
 
@@ -101,22 +112,29 @@ class Worker:
         Returns:
             The process' exit code: 0 after a clean stop, 70 when it was unhealthy for too long or crashed.
         """
-        watchers = [asyncio.create_task(self._beat()), asyncio.create_task(self.committer.run())]
-        ended = asyncio.create_task(stop.wait())
+        works = (self._beat(), self._probe(), self._maintain(), self.committer.run())
+        watchers = [asyncio.create_task(work) for work in works]
+        ended, broken = asyncio.create_task(stop.wait()), asyncio.create_task(self._broken())
+        starting = asyncio.create_task(self.app.start())
         try:
-            starting = asyncio.create_task(self.app.start())
-            await asyncio.wait({starting, ended}, return_when=asyncio.FIRST_COMPLETED)
-            watchers += [asyncio.create_task(self._probe()), asyncio.create_task(self._maintain())]
-            broken = asyncio.create_task(self._broken())
+            await asyncio.wait({starting, broken, ended}, return_when=asyncio.FIRST_COMPLETED)
+            if starting.done() and starting.exception() is not None:
+                log.error("the Kafka client did not start", reason=repr(starting.exception())[:300])
+                return UNHEALTHY_EXIT
             await asyncio.wait({broken, ended}, return_when=asyncio.FIRST_COMPLETED)
-            return 0 if ended.done() and not broken.done() else UNHEALTHY_EXIT
+            return UNHEALTHY_EXIT if broken.done() else 0
         finally:
             await self._end(watchers)
+
+    async def _revoked(self, *_: Any, **__: Any) -> None:
+        """Partitions are about to move: whoever gets them should find the batch in hand done and committed."""
+        await asyncio.gather(*(loop.settled(HANDOVER_S) for loop in self.loops))
+        await self.committer.flush(FLUSH_S)
 
     async def _assigned(self, *told: Any, **_: Any) -> None:
         """Partitions have moved: what was kept in memory may be old."""
         for loop in self.loops:
-            loop.handler.forget()
+            loop.moved()
         places = {(tp.topic, tp.partition) for tp in told[-1]}
         self.committer.moved(places)
         facts = f"{self.settings.name}.facts"
@@ -142,8 +160,8 @@ class Worker:
             if await self.ports.outbox.reachable():
                 self.health.broker_seen = time.monotonic()
             try:
-                lag = await self._lag()
-            except Exception as error:  # noqa: BLE001 - between two assignments there is nothing to ask
+                lag = await self._lag(assigned(self.app) if self.health.partitions is not None else set())
+            except MemlakeError as error:
                 log.debug("lag unknown", error=repr(error)[:200])
             else:
                 self.health.lag = lag
@@ -152,22 +170,34 @@ class Worker:
             self.ports.metrics.healthy.set(not self.health.reasons(time.monotonic()))
             await asyncio.sleep(PROBE_S)
 
-    async def _lag(self) -> int:
-        consumer: Any = self.app.consumer
+    async def _lag(self, places: set[Place]) -> int:
+        """Messages that wait; also steps over what will never come, and sees where a topic was made anew."""
+        handled, committed = dict(self.committer.handled), dict(self.committer.committed)
+        stored = await self.positions.stored(places)
+        ends = await self.positions.ends(places)
+        unknown = places - handled.keys() - stored.keys()
+        starts: Offsets = await self.positions.beginnings(unknown) | stored | handled
         total = 0
-        assigned = list(consumer.assignment())
-        unknown = [tp for tp in assigned if (tp.topic, tp.partition) not in self.committer.handled]
-        first = await consumer.earliest_offsets(*unknown) if unknown else {}
-        for tp in assigned:
-            end = consumer.highwater(tp)
-            if end is None:
-                continue
-            known = self.committer.handled.get((tp.topic, tp.partition))
-            start = known if known is not None else max(consumer._committed_offset[tp] or 0, first.get(tp, 0))  # noqa: SLF001
-            lag = max(0, end - start)
-            self.ports.metrics.lag.labels(tp.topic, tp.partition).set(lag)
+        for place in sorted(places & starts.keys() & ends.keys()):
+            if ends[place] < starts[place] or (place in committed and place not in stored):
+                self.committer.lost = place
+            lag = max(0, ends[place] - starts[place])
+            if lag and await self._over_gap(place, starts[place]):
+                lag = 0
+            self.ports.metrics.lag.labels(*place).set(lag)
             total += lag
         return total
+
+    async def _over_gap(self, place: Place, start: int) -> bool:
+        """Step over offsets that hold no record: the marks of transactions, and what was aborted or compacted away."""
+        if self._seen.get(place) != start or not all(loop.idle.is_set() for loop in self.loops):
+            self._seen[place] = start  # something is being done: look again next time
+            return False
+        behind = await self.positions.behind_gap(place, start)
+        if behind is None or self.committer.handled.get(place, start) != start:
+            return False
+        self.committer.note(*place, behind)
+        return True
 
     async def _maintain(self) -> None:
         while True:
@@ -184,6 +214,10 @@ class Worker:
             if self.app.crashed:
                 log.error("the Kafka client crashed", reason=repr(self.app.crash_reason))
                 return
+            if self.committer.lost is not None:
+                topic, partition = self.committer.lost
+                log.error("a topic was deleted under this worker: start it again", topic=topic, partition=partition)
+                return
             if self.health.must_exit(time.monotonic()):
                 log.error("unhealthy for too long", reasons=self.health.reasons(time.monotonic()))
                 return
@@ -194,17 +228,16 @@ class Worker:
         patience = self.settings.stop_timeout_s
         finished = await asyncio.gather(*(loop.stop(patience) for loop in self.loops))
         if not all(finished):
-            log.warning("a batch was not finished in time: it will be handled again")
-        await self.committer.flush()
+            log.warning("a batch was not finished: it will be handled again")
         for watcher in watchers:
             watcher.cancel()
+        await self.committer.flush(FLUSH_S)
         try:
-            async with asyncio.timeout(patience):
-                await self.app.stop()
+            async with asyncio.timeout(CLOSE_S):
+                closing = (self.app, self.ports.outbox, self.positions)
+                await asyncio.gather(*(one.stop() for one in closing), self.ports.embedder.close())
         except Exception as error:  # noqa: BLE001 - offsets are safe; the process ends anyway
-            log.warning("the Kafka client did not stop in time", error=repr(error)[:300])
-        await self.ports.outbox.stop()
-        await self.ports.embedder.close()
+            log.warning("not everything stopped in time", error=repr(error)[:300])
         self.ports.rules.shutdown(wait=False, cancel_futures=True)
         self.endpoint.close()
         log.info("stopped")
@@ -240,6 +273,7 @@ async def work(settings: Settings, bootstrap: str) -> int:
     await asyncio.wait({making, ended}, return_when=asyncio.FIRST_COMPLETED)
     if not making.done():
         making.cancel()
+        await asyncio.wait({making}, timeout=CLOSE_S)
         return 0
     return await making.result().run(stop)
 
@@ -267,10 +301,15 @@ def main(settings: Settings, bootstrap: str, at_end: Callable[[], object] | None
 
     Threads that hang in a dead broker's or disk's hands must not keep the process: it ends at once when all is said.
     """
+    loop = asyncio.new_event_loop()
+    asyncio.set_event_loop(loop)
     try:
-        code = asyncio.run(work(settings, bootstrap))
+        code = loop.run_until_complete(work(settings, bootstrap))
     except MemlakeError as error:
         log.error("cannot work", reason=str(error))  # noqa: TRY400 - the reason is for the operator, the trace is not
+        code = 1
+    except Exception:
+        log.exception("ended by a fault of its own")
         code = 1
     if at_end is not None:
         at_end()

@@ -8,7 +8,7 @@ mask. A change to the graph is a new ``FORMAT`` in ``exported.py``.
 import fcntl
 import importlib.metadata
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -111,7 +111,7 @@ def _write_draft(model: Path, draft: Path, identity: str, pooling: str, progress
         versions={library: importlib.metadata.version(library) for library in _LIBRARIES},
     )
     progress(f"Comparing it with its original on {len(texts)} texts")
-    _check(Engine(draft, manifest, threads=1), texts, wanted, identity)
+    check(Engine(draft, manifest, threads=1), texts, wanted, identity)
     (draft / MANIFEST_FILE).write_text(manifest.model_dump_json(indent=2), encoding="utf-8")
 
 
@@ -201,7 +201,18 @@ def _write_graph(reference: SentenceTransformer, pooling: str, path: Path) -> No
         raise Misconfigured(f"EMBEDDER: this model cannot be exported: {error}") from error
 
 
-def _check(engine: Engine, texts: list[str], wanted: Vectors, identity: str) -> None:
+def check(engine: Engine, texts: Sequence[str], wanted: Vectors, identity: str) -> None:
+    """Hold an export against its original.
+
+    Args:
+        engine: The export, opened.
+        texts: Made by the recipe.
+        wanted: The original's unit vectors of them.
+        identity: What the model is called in a refusal.
+
+    Raises:
+        Misconfigured: A component differs by more than ``TOLERANCE``.
+    """
     for text, original in zip(texts, wanted, strict=True):
         difference = float(np.max(np.abs(engine.run([engine.tokenize(text)])[0] - original)))
         if difference > TOLERANCE:

@@ -34,12 +34,14 @@ async def load_embedder(name: str, cache: Path, *, threads: int, cache_size: int
         cache_size: Texts whose vectors are kept in memory; 0 keeps none.
 
     Raises:
-        Misconfigured: The model is not there or cannot be exported, or what exporting needs is not installed.
+        Misconfigured: The model is not there or cannot be exported, what exporting needs is not installed, or there
+            can be no cache.
         Unavailable: The export or the opening failed by the machine: disk, memory, time.
     """
     model, identity, manifest = await asyncio.to_thread(_look_up, name, cache)
     folder = export_folder(cache, identity)
     if manifest is None:
+        _make(folder)
         await _export_in_a_child(model, name, folder)
         manifest = await asyncio.to_thread(read_export, folder, identity)
     if manifest is None:
@@ -53,6 +55,13 @@ def _look_up(name: str, cache: Path) -> tuple[Path, str, Manifest | None]:
     pooling_of(model)  # refuses at once what the export would refuse after half a minute
     identity = model_id(name, model)
     return model, identity, read_export(export_folder(cache, identity), identity)
+
+
+def _make(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise Misconfigured(f"CACHE: the folder for exported models, {folder}, cannot be made: {error}") from error
 
 
 def _open(folder: Path, manifest: Manifest, threads: int) -> tuple[Engine, bool]:

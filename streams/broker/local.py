@@ -6,6 +6,7 @@ turns by a lock that the system itself gives up when its holder dies.
 
 import os
 import re
+import shutil
 import signal
 import time
 import uuid
@@ -22,6 +23,7 @@ from streams.broker.reasons import is_port_taken, reason
 from streams.settings import Settings
 
 ASK_TIMEOUT_S = 2.0
+KILL_TIMEOUT_S = 10.0
 POLL_S = 0.05
 PORT_ATTEMPTS = 3
 _LOG_BYTES = 256 * 1024
@@ -99,7 +101,7 @@ class LocalBroker:
             if found is None:
                 return False
             clean = self._end(found.pid, signal.SIGTERM, timeout_s)
-            if not clean and not self._end(found.pid, signal.SIGKILL, timeout_s):
+            if not clean and not self._end(found.pid, signal.SIGKILL, KILL_TIMEOUT_S):
                 raise Unavailable(f"the broker (process {found.pid}) could not be ended")
             part = archive.part_of(found.command_line)
             if part is not None and clean:
@@ -140,9 +142,8 @@ class LocalBroker:
     def _start(self, timeout_s: float, tell: Callable[[str], None]) -> BrokerStatus:
         java = process.java()
         class_path = jars.ensure(self._settings.cache, tell)
+        shutil.rmtree(self._folder / config.SCRATCH, ignore_errors=True)  # what a killed broker unpacked
         (self._folder / config.SCRATCH).mkdir(exist_ok=True)
-        for left in (self._folder / config.SCRATCH).iterdir():  # what a killed broker unpacked
-            left.unlink()
         command = [
             str(java),
             *config.java_options(self._folder, memory_mib=self._settings.broker_memory_mib),
@@ -172,8 +173,8 @@ class LocalBroker:
         logged = _size(self._folder / config.LOG)
         marked = [command[0], *config.marks(self._folder, ports), *command[1:]]
         child = process.launch(self._folder, marked)
-        state.save(self._folder, state.State(ports, child.pid))
         try:
+            state.save(self._folder, state.State(ports, child.pid))
             # A process that has just been made shows no arguments for a moment: this one is known by its handle.
             self._wait(lambda: child.poll() is None, ports.broker, timeout_s, logged)
         except BaseException:  # also an impatient Ctrl-C: what does not answer must not stay

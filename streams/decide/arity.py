@@ -1,7 +1,7 @@
 """How many values of an attribute hold at a time.
 
-Rule of this file: the lists are data; what no list knows is OPEN, and then a value is replaced only where numbers, times
-or the speaker say so.
+Rule of this file: the lists are data; what no list knows is OPEN, and then a value is replaced only where numbers,
+times or the speaker say so.
 """
 
 from collections.abc import Iterable

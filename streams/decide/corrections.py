@@ -1,7 +1,7 @@
 """Corrections that say only the new value: "sorry, it is MariaDB".
 
-Rule of this file: the value takes the place of one of the same kind in the memory that is most alike, latest first; where
-there is none, nothing is corrected.
+Rule of this file: the value takes the place of one of the same kind in the memory that is most alike; where there is
+none, nothing is corrected.
 """
 
 import re

@@ -1,8 +1,8 @@
 """From a fact and what is known to one decision.
 
 Rule of this file: it weighs findings and words them; it compares nothing itself. What a known memory already says is
-NONE, more of the same is UPDATE, a contradiction is UPDATE and never a bare DELETE, everything else is ADD: nothing that
-was told may be lost.
+NONE, more of the same is UPDATE, a contradiction is UPDATE and never a bare DELETE, everything else is ADD: nothing
+that was told may be lost.
 """
 
 from collections.abc import Sequence

@@ -1,7 +1,8 @@
 """What one known memory says about a new fact: it agrees, is refined, or is contradicted; or nothing can be said.
 
-Rule of this file: the verdict comes from subject, attribute, value, polarity and words; likeness only ever adds that two
-wordings of equal values mean the same. Where it is not sure, it finds nothing, and the fact is kept beside the memory.
+Rule of this file: the verdict comes from subject, attribute, value, polarity and words; likeness only ever adds that
+two wordings of equal values mean the same. Where it is not sure, it finds nothing, and the fact is kept beside the
+memory.
 """
 
 from dataclasses import dataclass
@@ -13,10 +14,11 @@ from streams.decide.arity import Arity, arity_of, is_replaceable
 from streams.decide.opposites import opposed
 from streams.decide.subjects import same_subject, same_thing
 from streams.decide.types import Neighbour
-from streams.decide.values import Relation, is_quantity, loses_nothing, relation
+from streams.decide.values import Relation, is_quantity, loses_nothing, qualifies, relation
 from streams.decide.words import corrects, words_of
 
 Verdict = Literal["agrees", "refines", "contradicts"]
+MAX_REASON_WORDS = 16
 LIKELY = 0.9
 """Cosine from which two texts with the same words of content are one statement though no grammar could read them."""
 
@@ -49,11 +51,13 @@ def find(fact: Fact, neighbour: Neighbour, threshold: float) -> Finding | None:
     if same_text(fact.text, neighbour.text):
         return Finding(neighbour, "agrees", 1.0, "the same text is known")
     if fact.attribute and neighbour.attribute and fact.subject and neighbour.subject:
-        found = _by_claim(fact, neighbour, threshold)
-        if found is not None:
-            return found
         if not same_subject(fact.subject, neighbour.subject):
             return _by_likeness(fact, neighbour, threshold)
+        if fact.attribute == neighbour.attribute != "change":
+            return _same_attribute(fact, neighbour)
+        found = _by_claim(fact, neighbour)
+        if found is not None:
+            return found
         return _by_words(fact, neighbour, threshold) or _by_likeness(fact, neighbour, threshold)
     return _by_words(fact, neighbour, threshold)
 
@@ -63,18 +67,19 @@ def same_text(one: str, other: str) -> bool:
     return one == other or (words_of(one).all == words_of(other).all and bool(words_of(one).all))
 
 
-def _by_claim(fact: Fact, known: Neighbour, threshold: float) -> Finding | None:
-    """Both were read: same subject and attribute, or a change of the same subject."""
-    if not same_subject(fact.subject, known.subject) or fact.value is None or known.value is None:
+def _by_claim(fact: Fact, known: Neighbour) -> Finding | None:
+    """One subject and two attributes: one of them a change, or one the opposite of the other."""
+    if fact.value is None or known.value is None:
         return None
     attribute, other = fact.attribute or "", known.attribute or ""
-    if attribute == other and attribute != "change":
-        return _same_attribute(fact, known, threshold)
     if "change" in (attribute, other):
         return _changed_thing(fact, known)
-    if _opposed_attributes(attribute, other) and relation(fact.value, known.value) is Relation.EQUAL:
-        if fact.polarity == known.polarity:
-            return Finding(known, "contradicts", 0.85, f"{attribute} is the opposite of {other}")
+    if (
+        fact.polarity == known.polarity
+        and _opposed_attributes(attribute, other)
+        and relation(fact.value, known.value) is Relation.EQUAL
+    ):
+        return Finding(known, "contradicts", 0.85, f"{attribute} is the opposite of {other}")
     return None
 
 
@@ -83,28 +88,29 @@ def _opposed_attributes(one: str, other: str) -> bool:
     return len(mine) == len(theirs) and opposed(mine, theirs) is not None
 
 
-def _same_attribute(fact: Fact, known: Neighbour, threshold: float) -> Finding | None:
+def _same_attribute(fact: Fact, known: Neighbour) -> Finding | None:  # noqa: PLR0911 - a ladder of tests
     value, old = fact.value or "", known.value or ""
     told = f"{fact.subject}: {fact.attribute}"
     how = relation(value, old)
-    same = fact.polarity == known.polarity
+    if (
+        how in {Relation.MORE, Relation.LESS}
+        and arity_of(fact.attribute or "") is not Arity.ONE
+        and not qualifies(value, old)
+    ):
+        how = Relation.OTHER
+    if fact.polarity != known.polarity:
+        taken_back = how is Relation.EQUAL or (how is Relation.LESS and fact.polarity == "negative")
+        return Finding(known, "contradicts", 0.9, f"{told} {value!r} is now {_sign(fact)}") if taken_back else None
     if how is Relation.EQUAL:
-        if not same:
-            return Finding(known, "contradicts", 0.9, f"{told} is now {_sign(fact)}")
         return Finding(known, "agrees", 0.95, f"{told} {value!r} is known")
     if how is Relation.OPPOSITE:
-        return Finding(known, "contradicts", 0.9, f"{told} {value!r} is the opposite of {old!r}") if same else None
+        return Finding(known, "contradicts", 0.9, f"{told} {value!r} is the opposite of {old!r}")
     if how is Relation.MORE:
-        return _more(fact, known, value, old) if same else None
-    if how is Relation.LESS:
-        if same:
-            covered = fact.polarity == "affirmative"
-            return Finding(known, "agrees", 0.85, f"{told} {old!r} says it already") if covered else None
-        return (
-            Finding(known, "contradicts", 0.8, f"{told} is now {_sign(fact)}") if fact.polarity == "negative" else None
-        )
-    if not same or fact.polarity == "negative":
+        return _more(fact, known, value, old)
+    if fact.polarity == "negative":
         return None
+    if how is Relation.LESS:
+        return Finding(known, "agrees", 0.85, f"{told} {old!r} says it already")
     return _other_value(fact, known, how, told)
 
 
@@ -119,13 +125,17 @@ def _sign(fact: Fact) -> str:
 
 
 def _added(new: str, old: str) -> str:
-    known = set(words_of(old).all)
-    kept: list[str] = []
-    for word in new.split():
-        plain = words_of(word).content
-        if plain and not set(plain) <= known:
-            kept.append(word.strip(".,;:!?()\"'"))
-    return "Enhanced with: " + (" ".join(kept[:12]) or "more detail")
+    """What a fuller text says more: what follows the old one, or else the words that are new."""
+    told, before = new.split(), words_of(old).all
+    for count in range(len(told), 0, -1):
+        if words_of(" ".join(told[:count])).all == before:
+            more = told[count:]
+            break
+    else:
+        known = set(before)
+        more = [word for word in told if not set(words_of(word).all) <= known]
+    text = " ".join(more[:MAX_REASON_WORDS]).strip(".,;:!?() ")
+    return f"Enhanced with: {text or 'more detail'}"
 
 
 def _other_value(fact: Fact, known: Neighbour, how: Relation, told: str) -> Finding | None:
@@ -183,25 +193,27 @@ def _by_words(fact: Fact, known: Neighbour, threshold: float) -> Finding | None:
     mine, theirs = fresh.content, old.content
     if not mine or not theirs:
         return None
-    negative = fresh.negative != old.negative or fact.polarity != known.polarity
+    flipped = fresh.negative != old.negative or fact.polarity != known.polarity
     if mine == theirs or (sorted(mine) == sorted(theirs) and _order_free(fact, known)):
-        if negative:
+        if flipped:
             return Finding(known, "contradicts", 0.85, f"now {_sign(fact)}")
         return Finding(known, "agrees", 0.85, "the same words are known")
-    if negative:
+    if flipped or round(known.similarity, 4) < threshold:
         return None
     pair = opposed(fresh.plain, old.plain) or opposed(mine, theirs)
-    if pair is not None and round(known.similarity, 4) >= threshold:
+    if pair is not None:
         return Finding(known, "contradicts", 0.8, f"{pair[0]!r} is the opposite of {pair[1]!r}")
-    if mine[: len(theirs)] == theirs and round(known.similarity, 4) >= threshold:
+    return _by_extent(fact, known, mine, theirs)
+
+
+def _by_extent(fact: Fact, known: Neighbour, mine: tuple[str, ...], theirs: tuple[str, ...]) -> Finding | None:
+    """One text begins with all that the other says."""
+    if mine[: len(theirs)] == theirs:
         return Finding(known, "refines", 0.8, _added(fact.text, known.text), "similarity")
-    if theirs[: len(mine)] == mine or (
-        set(mine) <= set(theirs) and known.similarity >= LIKELY and _order_free(fact, known)
-    ):
-        if round(known.similarity, 4) >= threshold:
-            return Finding(
-                known, "agrees", 0.8, f"it says no more than is known (similarity {known.similarity:.2f})", "similarity"
-            )
+    within = set(mine) <= set(theirs) and known.similarity >= LIKELY and _order_free(fact, known)
+    if theirs[: len(mine)] == mine or within:
+        reason = f"it says no more than is known (similarity {known.similarity:.2f})"
+        return Finding(known, "agrees", 0.8, reason, "similarity")
     return None
 
 

@@ -7,7 +7,7 @@ from collections import Counter
 from enum import Enum
 
 from streams.decide.opposites import opposed
-from streams.decide.words import DATA, TIMES, Words, is_identifier, is_number, words_of
+from streams.decide.words import DATA, STOP, TIMES, Words, is_identifier, is_number, words_of
 
 MAX_REORDERED = 4
 """Words of a value whose order does not matter ("14 March", "March 14")."""
@@ -29,7 +29,7 @@ class Relation(Enum):
 _COMPARATORS = sorted((tuple(phrase.split()) for phrase in DATA["comparators"]), key=len, reverse=True)
 
 
-def relation(new: str, old: str) -> Relation:
+def relation(new: str, old: str) -> Relation:  # noqa: PLR0911 - a ladder of tests
     """How ``new`` stands to ``old``."""
     fresh, known = words_of(new), words_of(old)
     sides, other_sides = _sides(fresh.all), _sides(known.all)
@@ -88,6 +88,18 @@ def loses_nothing(new: str, old: str) -> bool:
     """Whether every number, identifier and negation of the old text is in the new one, and each word of content."""
     fresh, known = words_of(new), words_of(old)
     return not (Counter(known.content) - Counter(fresh.content)) and known.negative == fresh.negative
+
+
+def qualifies(one: str, other: str) -> bool:
+    """Whether the longer of two values only qualifies the shorter: "van", "green van"; "notary", "notary in Ghent".
+
+    "Jazz clubs" does not qualify "jazz": its last noun is another.
+    """
+    longer, shorter = sorted((words_of(one).all, words_of(other).all), key=len, reverse=True)
+    if longer[-len(shorter) :] == shorter:
+        return True
+    following = longer[len(shorter)] if longer[: len(shorter)] == shorter and len(longer) > len(shorter) else ""
+    return following in STOP
 
 
 def is_quantity(value: str) -> bool:

@@ -1,4 +1,4 @@
-"""Texts as words that can be compared: one spelling for a number, one for a plural, signs of the unspaced scripts apart.
+"""Texts as words that can be compared: one spelling for a number and for a plural, signs of unspaced scripts apart.
 
 Rule of this file: it loses no number, name or negation; what it drops is named in ``words.yaml``.
 """
@@ -25,7 +25,9 @@ _TOKEN = re.compile(
     r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"
     r"|\d+(?:[.,:/]\d+)*(?:st|nd|rd|th)?(?![\w-])|[^\W_]+(?:[-_./:@+#&'][^\W_]+)*(?:\+\+|#)?"
 )
-_MASK: Final = "\ue000"
+_MULTIPLES: Final = frozenset({"100", "1000"})
+_SMALL: Final = 100
+"""Only a number below this multiplies the word behind it: "two hundred"."""
 MAX_CHARACTERS: Final = 4_000
 """Of a text that are compared."""
 _PHRASES = tuple(tuple(phrase.split()) for phrase in DATA["change_phrases"])
@@ -132,13 +134,7 @@ def _joined_numbers(tokens: list[str]) -> list[str]:
         parts = token.split("-")
         if len(parts) == 2 and all(part in _NUMBER_WORDS for part in parts):  # noqa: PLR2004 - tens and ones
             joined.append(str(sum(_NUMBER_WORDS[part] for part in parts)))
-        elif (
-            joined
-            and token in {"100", "1000"}
-            and joined[-1].isdigit()
-            and int(joined[-1]) < int(token)
-            and len(joined[-1]) < 3
-        ):
+        elif joined and token in _MULTIPLES and joined[-1].isdigit() and int(joined[-1]) < _SMALL:
             joined[-1] = str(int(joined[-1]) * int(token))
         else:
             joined.append(token)

@@ -11,21 +11,16 @@ from streams.extract.claims import Claim, tidy
 from streams.extract.english_nouns import noun_phrase
 from streams.extract.english_words import TIMES, is_name, is_number
 from streams.extract.reading import read_claim
+from streams.extract.resources import load
 
-_PRONOUN = re.compile(
-    r"^(?P<it>it|its|it's|he|he's|his|she|she's|her|they|they're|their|this|that)\b(?P<rest>.*)",
-    re.IGNORECASE | re.DOTALL,
-)
-_EXPLETIVE = re.compile(
-    r"^it(?:'s| is| was| will| takes| took| seems| looks)\s+(?:\w+ly |very |so |too |not |been )*(?:rain|snow|cold|hot|warm|late|early|dark|sunny|windy"
-    r"|important|possible|impossible|hard|easy|difficult|time|clear|true|necessary|better|best|worth|like|that|me|my|us|an hour|a while|\d)",
-    re.IGNORECASE,
-)
-_BARE = re.compile(
-    r"^(?:(?:it|that|this|he|she|they)(?:'s| is| are| was)|es ist|er ist|sie ist|es|está|c'est|il est|elle est|é|è|是|это)\s*",
-    re.IGNORECASE,
-)
-_ARTICLE = re.compile(r"\b(?:a|an|the|my|our|his|her)\s+$", re.IGNORECASE)
+_DATA = load("dialogue")
+_PATTERNS = {
+    name: re.compile(_DATA[name], re.IGNORECASE | re.DOTALL)
+    for name in ("pronoun", "expletive", "bare", "article", "name_end")
+}
+_PERSONS = frozenset(_DATA["persons"])
+_NOBODY = frozenset(_DATA["nobody"])
+_ENDINGS: dict[str, str] = _DATA["endings"]
 
 
 @dataclass(frozen=True)
@@ -49,7 +44,7 @@ class Resolved:
 
 def has_pronoun(text: str) -> bool:
     """Whether an English sentence begins with a pronoun that stands for something."""
-    return _PRONOUN.match(text) is not None and _EXPLETIVE.match(text) is None
+    return _PATTERNS["pronoun"].match(text) is not None and _PATTERNS["expletive"].match(text) is None
 
 
 def with_antecedent(text: str, before: Sequence[Said], speaker: str) -> Resolved | None:
@@ -60,24 +55,15 @@ def with_antecedent(text: str, before: Sequence[Said], speaker: str) -> Resolved
         before: What was said before, oldest first.
         speaker: Who "I" is.
     """
-    match = _PRONOUN.match(text)
-    if match is None or _EXPLETIVE.match(text):
+    match = _PATTERNS["pronoun"].match(text)
+    if match is None or _PATTERNS["expletive"].match(text):
         return None
     word = match["it"].casefold()
-    persons = word in {"he", "he's", "his", "she", "she's", "her"}
+    persons = word in _PERSONS
     for said in reversed(before):
         name = _thing_told(said, speaker, persons=persons)
         if name is not None:
-            ending = {
-                "its": "'s",
-                "his": "'s",
-                "her": "'s",
-                "their": "'s",
-                "it's": " is",
-                "he's": " is",
-                "she's": " is",
-            }
-            replaced = f"{name[0].upper()}{name[1:]}{ending.get(word, '')}{match['rest']}"
+            replaced = f"{name[0].upper()}{name[1:]}{_ENDINGS.get(word, '')}{match['rest']}"
             return Resolved(replaced, read_claim(replaced, said.language, speaker), said.source)
     return None
 
@@ -87,16 +73,16 @@ def _thing_told(said: Said, speaker: str, *, persons: bool) -> str | None:
     claim = said.claim
     if claim.subject is None or claim.value is None:
         return None
-    if claim.subject not in {speaker, "we", "other", "it", "he", "she", "they", "this", "that"}:
+    if claim.subject not in {speaker, *_NOBODY}:
         return _subject_told(said.text, claim.subject, speaker)
     if persons and claim.subject in {speaker, "we"} and not is_name(claim.value):
         return None
     start = said.text.find(claim.value)
-    article = _ARTICLE.search(said.text[:start]) if start > 0 else None
+    article = _PATTERNS["article"].search(said.text[:start]) if start > 0 else None
     if article is None:
         return None
     kept = "the " if article.group().strip().casefold() in {"a", "an", "the"} else article.group()
-    return kept + re.split(r",| (?:for|in|on|at|from|with|last|yesterday|because|and) ", claim.value, maxsplit=1)[0]
+    return kept + _PATTERNS["name_end"].split(claim.value, maxsplit=1)[0]
 
 
 def _subject_told(sentence: str, subject: str, speaker: str) -> str | None:
@@ -116,7 +102,7 @@ def corrected(text: str, before: Sequence[Said], speaker: str) -> Resolved | Non
         before: What was said before, oldest first.
         speaker: Who "I" is.
     """
-    bare = _BARE.match(text)
+    bare = _PATTERNS["bare"].match(text)
     value = tidy(text[bare.end() :] if bare else text)
     if not value or (bare is None and len(value.split()) > 4):  # noqa: PLR2004 - a bare value is short
         return None

@@ -110,10 +110,13 @@ def _span_table(spec: Mapping[str, Any], edge: str) -> _Table:
     counts = "|".join([r"\d{1,4}", *spec["numbers"]])
     months, years = set(spec["months"]), set(spec["years"])
     units = "|".join(sorted([*spec["units"], *months, *years], key=len, reverse=True))
-    parts = [
-        f"(?P<{name}>{spec[name].replace('{count}', f'(?P<{name}_count>{counts})').replace('{unit}', f'(?P<{name}_unit>{units})')})"
-        for name in ("ago", "ahead")
-    ]
+
+    def part(name: str) -> str:
+        form: str = spec[name]
+        counted = form.replace("{count}", f"(?P<{name}_count>{counts})")
+        return f"(?P<{name}>{counted.replace('{unit}', f'(?P<{name}_unit>{units})')})"
+
+    parts = [part(name) for name in ("ago", "ahead")]
 
     def resolve(match: re.Match[str], day: date) -> str:
         name = "ago" if match["ago"] else "ahead"

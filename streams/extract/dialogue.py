@@ -16,6 +16,7 @@ from streams.extract.english_nouns import without_determiner
 from streams.extract.language import language_of
 from streams.extract.openers import opened
 from streams.extract.reading import read_claim, speaker_of
+from streams.extract.resources import load
 from streams.extract.sentences import sentences_of
 from streams.extract.significance import is_question
 
@@ -24,22 +25,12 @@ MAX_AGREED = 3
 """Facts that one agreement can make."""
 LOOK_BACK = 4_000
 """Characters of an earlier turn that are read."""
-_YES = re.compile(
-    r"^(?:yes|yeah|yep|yup|sure|of course|exactly|correct|right|indeed|absolutely|definitely|ja|sí|si|oui|sim|sì|да|是的?|对|はい)\b",
-    re.IGNORECASE,
-)
-_NO = re.compile(r"^(?:no|nope|nah|not really|nein|non|não|нет|不是|没有|いいえ)\b", re.IGNORECASE)
-_WHICH = re.compile(
-    r"^(?:which|what(?: kind of| sort of)?)\s+(?P<noun>[\w -]{2,40}?)\s+(?:do|does|did|are|is|have|has|would|will|can)\s+(?:you|your|we|i)\b",
-    re.IGNORECASE,
-)
-_WHAT_IS = re.compile(
-    r"^(?:what|who|when|where|which|how (?:old|tall|big|long|much))(?:'s| is| are)\s+(?:your|the name of your)\s+(?P<noun>[\w -]{2,40}?)\s*\?",
-    re.IGNORECASE,
-)
-_WHERE_LIVE = re.compile(r"^where do you (?:live|come from)\b", re.IGNORECASE)
-_HOW_OLD = re.compile(r"^how old are you\b", re.IGNORECASE)
-_POLAR = re.compile(r"^(?P<verb>are|do|have|can|did|were|will) you (?P<rest>.+?)\?*$", re.IGNORECASE)
+_DATA = load("dialogue")
+_PATTERNS = {
+    name: re.compile(_DATA[name], re.IGNORECASE)
+    for name in ("yes", "no", "which", "what_is", "where_live", "how_old", "polar")
+}
+_POLAR_VERBS: dict[str, str] = _DATA["polar_verbs"]
 
 
 def last_of_other(turn: Turn, context: Sequence[Turn]) -> Turn | None:
@@ -75,13 +66,13 @@ def answered(turn: Turn, before: Turn, sentence: str, language: str) -> Draft | 
     question = question_of(before)
     if question is None or len(sentence.split()) > MAX_ANSWER_WORDS or is_question(sentence, language):
         return None
-    says_yes, says_no = bool(_YES.match(sentence)), bool(_NO.match(sentence))
+    says_yes, says_no = bool(_PATTERNS["yes"].match(sentence)), bool(_PATTERNS["no"].match(sentence))
     speaker = speaker_of(turn)
     if not (says_yes or says_no) and (read_claim(sentence, language, speaker).is_read or not _carries(sentence)):
         return None
     claim = _answer_claim(question, sentence, speaker, negative=says_no)
     if says_yes or says_no:
-        polar = _POLAR.match(question)
+        polar = _PATTERNS["polar"].match(question)
         if polar is None:
             return None
     return Draft(
@@ -99,18 +90,17 @@ def _carries(sentence: str) -> bool:
 
 
 def _answer_claim(question: str, answer: str, speaker: str, *, negative: bool) -> Claim:
-    polar = _POLAR.match(question)
+    polar = _PATTERNS["polar"].match(question)
     if polar is not None:
-        verbs = {"are": "am", "were": "was", "do": "", "did": "did", "have": "have", "can": "can", "will": "will"}
-        claim = read_claim(f"I {verbs[polar['verb'].casefold()]} {polar['rest']}", "en", speaker)
+        claim = read_claim(f"I {_POLAR_VERBS[polar['verb'].casefold()]} {polar['rest']}", "en", speaker)
         return Claim(claim.subject, claim.attribute, claim.value, "negative" if negative else claim.polarity)
     value = without_determiner(answer)
-    if _WHERE_LIVE.match(question):
+    if _PATTERNS["where_live"].match(question):
         return Claim(speaker, "home", re.sub(r"^in\s+", "", value, flags=re.IGNORECASE))
-    if _HOW_OLD.match(question):
+    if _PATTERNS["how_old"].match(question):
         return Claim(speaker, "age", value)
-    for form in (_WHICH, _WHAT_IS):
-        match = form.match(question)
+    for form in ("which", "what_is"):
+        match = _PATTERNS[form].match(question)
         if match is not None:
             return Claim(speaker, tidy(match["noun"]).casefold(), value)
     return Claim(polarity=polarity_of(answer))

@@ -52,7 +52,8 @@ _BUT = re.compile(
 )
 _FRONTED = re.compile(r"^(?:in|on|at|for|with|since|during|as of|after|before|by)\s[^,]{1,60},\s+", re.IGNORECASE)
 _CLEFT_SUBJECT = re.compile(
-    r"(?P<value>.+?) (?:is|are) (?:the (?P<noun>[\w -]{1,40}?)(?: that| which| who)?|what|where|who) (?P<who>i|we) (?P<verb>[\w ]+?)",
+    r"(?P<value>.+?) (?:is|are) (?:the (?P<noun>[\w -]{1,40}?)(?: that| which| who)?|what|where|who)"
+    r" (?P<who>i|we) (?P<verb>[\w ]+?)",
     re.IGNORECASE,
 )
 _TOPIC = re.compile(
@@ -103,7 +104,7 @@ def _clause(sentence: str) -> _Clause:
     return _Clause(text[fronted.end() :] if fronted else text, "negative" if negative else "affirmative")
 
 
-_PART = {"{s}": r"(?P<s>[^,;]{1,120}?)", "{v}": r"(?P<v>.{1,200})", "{old}": r"(?P<old>.{1,80}?)"}
+_PART = {"{s}": r"(?P<s>[^,;]{1,120}?)", "{v}": r"(?P<v>.{1,200}?)", "{old}": r"(?P<old>.{1,80}?)"}
 
 
 def _compiled(pattern: str) -> re.Pattern[str]:

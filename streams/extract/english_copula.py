@@ -16,6 +16,7 @@ from streams.extract.english_words import (
     PASTS,
     POSSESSIVES,
     PREPOSITIONS,
+    PRONOUNS,
     TIMES,
     UNITS,
     is_name,
@@ -75,15 +76,12 @@ def _is_relation(lower: list[str]) -> bool:
 
 def _turned(phrase: NounPhrase, rest: list[str], lower: list[str], speaker: str) -> Claim | None:
     """As in "Pixel is the name of my dog", "Miso is my cat": the value came first."""
-    if phrase.owner is not None or phrase.definite or len(rest) < 2 or lower[0] not in {"the", *POSSESSIVES}:  # noqa: PLR2004
-        if not (len(rest) > 2 and "'s" in lower[0] and not phrase.definite and phrase.owner is None):  # noqa: PLR2004
-            return None
+    if phrase.owner is not None or phrase.definite or phrase.thing in {speaker, *PRONOUNS.values()} or len(rest) < 2:  # noqa: PLR2004
+        return None
+    if lower[0] not in {"the", *POSSESSIVES} and "'s" not in lower[0]:
+        return None
     other = noun_phrase(" ".join(rest), speaker)
-    if (
-        other is None
-        or other.owner is None
-        or phrase.thing in {speaker, "we", "it", "he", "she", "they", "this", "that", "other"}
-    ):
+    if other is None or other.owner is None:
         return None
     if other.thing in NAME_NOUNS:
         return Claim(other.owner, "name", phrase.told)
@@ -99,16 +97,14 @@ def _identity(phrase: NounPhrase, rest: list[str], lower: list[str], *, lead: st
         is_number(words[0]) or any(is_name(word) for word in words[:MAX_NAME_WORDS]) or words[0].startswith(("'", '"'))
     )
     short = len(words) <= MAX_NAME_WORDS
-    if len(words) == 1 and lower[-1] in COLOURS:
+    if len(words) == 1 and lower[-1] in COLOURS and not phrase.names_attribute:
         return Claim(phrase.whole, "colour", value)
     if lead == "is" and short and (named or phrase.names_attribute):
         if phrase.owner is not None:
             return Claim(phrase.owner, phrase.thing, value)
-        if phrase.definite:
-            return Claim(phrase.thing, "identity", value)
-        if phrase.names_attribute and len(phrase.thing.split()) > 1:
-            return Claim(phrase.thing, "identity", value)
-        if is_number(words[0]) and (len(words) == 1 or lower[-1] in UNITS):
+        compound = phrase.names_attribute and " " in phrase.thing
+        counted = is_number(words[0]) and (len(words) == 1 or lower[-1] in UNITS)
+        if phrase.definite or compound or counted:
             return Claim(phrase.thing, "identity", value)
     if lower[0] in {"a", "an"}:
         return Claim(phrase.whole, f"{lead} a", value)

@@ -6,9 +6,8 @@ Rule of this file: it fills forms; it knows no language. What fits no form still
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
-from schemas.facts import Polarity
 from streams.extract.claims import MAX_CLAIM, Claim, bounded, tidy
 from streams.extract.resources import load
 
@@ -32,8 +31,8 @@ class _Language:
 
 _PARTS = {
     "{s}": r"(?P<s>.{1,120}?)",
-    "{v}": r"(?P<v>.{1,200})",
-    "{v2}": r"(?P<v2>.{1,200})",
+    "{v}": r"(?P<v>.{1,200}?)",
+    "{v2}": r"(?P<v2>.{1,200}?)",
     "{n}": r"(?P<n>[^,;]{1,60}?)",
 }
 
@@ -81,7 +80,7 @@ def read_by_forms(sentence: str, language: str, speaker: str) -> Claim:
     if spec is None:
         return Claim(polarity="negative" if _ELSEWHERE.search(text) else "affirmative")
     negative = bool(spec.negation.search(text))
-    polarity: Polarity = "negative" if negative else "affirmative"
+    polarity: Literal["negative", "affirmative"] = "negative" if negative else "affirmative"
     plain = spec.negation.sub(" " if spec.spaced else "", text) if negative else text
     plain = tidy(spec.change.sub(" " if spec.spaced else "", plain)) if spec.change else tidy(plain)
     for form in spec.forms:

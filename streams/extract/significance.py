@@ -21,16 +21,17 @@ _WORD = re.compile(r"\w+")
 _IDEOGRAPH = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _QUESTION_MARK = re.compile(r"[?\uff1f؟][\s\"'”»)\]!\uff01]*$")
 _INTRODUCTION = re.compile(r"[:\uff1a]\s*$")
-_IMPERATIVE = re.compile(
-    r"^(?:to [^,]{3,80}, )?(?:please )?(?:use|run|set|install|put|restart|open|press|turn|keep|avoid|never|always|enable|disable"
-    r"|add|call|start|make sure|ensure|remember|do not|don't|execute|type|configure|export|import)\b",
-    re.IGNORECASE,
-)
-
 _DATA = load("importance")
 _PREFERENCES = frozenset(_DATA["preference"])
 _PREFERENCE_WORDS: tuple[str, ...] = tuple(_DATA["preference_words"])
 _PLANS = frozenset(_DATA["plan"])
+_DIALOGUE = load("dialogue")
+_HOW_TO, _ASKED, _INTERROGATIVE = (
+    re.compile(_DIALOGUE[name], re.IGNORECASE) for name in ("how_to", "asked", "interrogative")
+)
+_ATTRIBUTES_ASKED = tuple(
+    (re.compile(row["pattern"], re.IGNORECASE), row["attribute"]) for row in _DIALOGUE["attributes_asked"]
+)
 
 GREETING: Final = "greeting or thanks"
 QUESTION: Final = "question"
@@ -42,7 +43,7 @@ ORDER: Final = "order to the memory or the system: not a fact"
 ECHO: Final = "text that came out of a memory"
 QUOTE: Final = "quoted text of somebody else"
 THIN: Final = "too little content"
-ONLY_SECRET: Final = "nothing but a masked secret"
+ONLY_MASK: Final = "nothing but a masked secret"
 INTRODUCTION: Final = "introduces what follows"
 REPEATED: Final = "said before in the same message"
 CORRECTED: Final = "corrected in the same message"
@@ -53,7 +54,7 @@ CUT: Final = "beyond the {limit} characters of a message that are read"
 CODE: Final = "code without anything said about it"
 
 
-def reason_against(sentence: str, language: str) -> str | None:
+def reason_against(sentence: str, language: str) -> str | None:  # noqa: PLR0911 - a ladder of reasons
     """Why a sentence is no fact, or None.
 
     Args:
@@ -89,27 +90,11 @@ def _thin(sentence: str) -> str | None:
     words = _WORD.findall(bare)
     ideographs = len(_IDEOGRAPH.findall(bare))
     if bare != sentence and len(words) < 4:  # noqa: PLR2004 - "the key is" says nothing
-        return ONLY_SECRET
+        return ONLY_MASK
     letters = sum(len(word) for word in words)
     if letters < MIN_LETTERS or (len(words) < 2 and ideographs < 4):  # noqa: PLR2004 - words, signs
         return THIN
     return None
-
-
-_ASKED = re.compile(
-    r"^(?:(?:what|all|everything|anything) (?:i|you) (?:said|told you|know|have|remember)(?: about)?|everything about|what) ",
-    re.IGNORECASE,
-)
-_WHERE = (
-    (re.compile(r"^where i (?:live|reside)\b", re.IGNORECASE), "home"),
-    (re.compile(r"^where i work\b", re.IGNORECASE), "employer"),
-    (re.compile(r"^how old i am\b", re.IGNORECASE), "age"),
-    (re.compile(r"^(?:what i am called|who i am)\b", re.IGNORECASE), "name"),
-    (re.compile(r"^wo ich (?:wohne|lebe)\b", re.IGNORECASE), "home"),
-    (re.compile(r"^(?:dónde|donde) vivo\b", re.IGNORECASE), "home"),
-    (re.compile(r"^où j'habite\b", re.IGNORECASE), "home"),
-    (re.compile(r"^我住(?:在)?哪", re.IGNORECASE), "home"),
-)
 
 
 def forgotten(text: str, language: str, speaker: str) -> Claim:
@@ -120,10 +105,12 @@ def forgotten(text: str, language: str, speaker: str) -> Claim:
         language: ISO 639-1, or "und".
         speaker: Who "I" is.
     """
-    asked = tidy(_ASKED.sub("", text))
-    for pattern, attribute in _WHERE:
-        if pattern.match(asked):
+    for pattern, attribute in _ATTRIBUTES_ASKED:
+        if pattern.match(text):
             return Claim(speaker, attribute)
+    asked = tidy(_ASKED.sub("", text))
+    if _INTERROGATIVE.match(asked):
+        return Claim()
     claim = read_claim(asked, language, speaker)
     if claim.is_read:
         return claim
@@ -138,6 +125,6 @@ def mood_of(sentence: str, claim: Claim) -> Mood:
         return "preference"
     if attribute in _PLANS or attribute.startswith("will "):
         return "plan"
-    if _IMPERATIVE.match(sentence):
+    if _HOW_TO.match(sentence):
         return "instruction"
     return "assertion"

@@ -243,7 +243,7 @@ def _read_sentence(notes: _Notes, sentence: str) -> None:
         return
     for clause in clauses_of(told.text, notes.language):
         thin = significance.reason_against(clause, notes.language)
-        if thin == significance.ONLY_SECRET:
+        if thin == significance.ONLY_MASK:
             notes.skip(clause, thin)
         else:
             _statement(notes, clause, sentence)

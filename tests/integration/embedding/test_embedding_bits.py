@@ -7,6 +7,7 @@ import sys
 import threading
 import time
 import unicodedata
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -45,14 +46,15 @@ ODD = [
 
 def _texts() -> list[str]:
     dice = random.Random(7)
-    long = [" ".join(dice.sample(SENTENCES, dice.randint(3, 30))) for _ in range(24)]
-    texts = [*SENTENCES, *long, *long[:6], *CHECK_TEXTS]
+    long = [" ".join(dice.sample(SENTENCES, dice.randint(3, 30))) for _ in range(12)]
+    texts = [*dice.sample(SENTENCES, 240), *long, *long[:3], *CHECK_TEXTS]
     dice.shuffle(texts)
     return texts
 
 
 async def _in_batches(embedder: OnnxEmbedder, texts: list[str], sizes: list[int]) -> Vectors:
-    rows, start = [], 0
+    rows: list[Vectors] = []
+    start = 0
     for size in itertools.cycle(sizes):
         if start >= len(texts):
             return np.concatenate(rows)
@@ -65,7 +67,7 @@ async def test_vectors_are_identical_whatever_the_batch(embedder: OnnxEmbedder) 
     texts = _texts()
     alone = await _in_batches(embedder, texts, [1])
 
-    for sizes in ([len(texts)], [2], [3, 64, 7, 200], [32]):
+    for sizes in ([len(texts)], [2, 3], [3, 64, 7, 100]):
         np.testing.assert_array_equal(await _in_batches(embedder, texts, sizes), alone, strict=True)
     backwards = await embedder.embed(texts[::-1])
     np.testing.assert_array_equal(backwards[::-1], alone, strict=True)
@@ -73,13 +75,15 @@ async def test_vectors_are_identical_whatever_the_batch(embedder: OnnxEmbedder) 
 
 async def test_every_group_size_gives_the_bits_of_a_single_run(cache: Path, embedder: OnnxEmbedder) -> None:
     engine = _engine(cache, embedder)
-    ids = [engine.tokenize(text) for text in _texts()]
+    ids = [engine.tokenize(text) for text in SENTENCES]
+    length = Counter(map(len, ids)).most_common(1)[0][0]
+    same = [row for row in ids if len(row) == length]
     for size in (2, 3, 5, 8, 13, 32, 64):
-        rows = next(rows for n in range(60) if len(rows := [row for row in ids if len(row) == n]) >= size)
-        together = engine.run(rows[:size])
+        rows = [*same, *same, *same, *same][:size]
+        together = engine.run(rows)
 
-        for row, vector in zip(rows, together, strict=False):
-            np.testing.assert_array_equal(engine.run([row])[0], vector, strict=True)
+        assert len(rows) == size
+        np.testing.assert_array_equal(together, np.concatenate([engine.run([row]) for row in rows]), strict=True)
 
 
 async def test_this_machine_runs_groups(cache: Path, embedder: OnnxEmbedder) -> None:
@@ -117,7 +121,7 @@ def test_eight_threads_with_a_loop_each_get_the_same_bits(cache: Path) -> None:
 
         try:
             asyncio.run(ask_all())
-        except BaseException as error:
+        except (Exception, asyncio.CancelledError) as error:  # noqa: BLE001 - whatever it is, it is wrong
             wrong.append(error)
 
     threads = [threading.Thread(target=work, args=(seed,)) for seed in range(8)]
@@ -130,13 +134,14 @@ def test_eight_threads_with_a_loop_each_get_the_same_bits(cache: Path) -> None:
 
 
 async def test_the_loop_stays_free_while_texts_are_embedded(embedder: OnnxEmbedder) -> None:
-    work = asyncio.ensure_future(embedder.embed(_texts()[:300]))
+    texts = _texts()
+    work = asyncio.ensure_future(embedder.embed(texts))
     worst, last = 0.0, time.perf_counter()
     while not work.done():
         await asyncio.sleep(0.005)
         worst, last = max(worst, time.perf_counter() - last), time.perf_counter()
 
-    assert len(await work) == 300
+    assert len(await work) == len(texts)
     assert worst < 0.25
 
 

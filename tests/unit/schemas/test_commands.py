@@ -1,0 +1,103 @@
+"""Commands: what each operation needs, and which options are out of range."""
+
+import json
+from typing import Any
+
+import pytest
+
+from schemas.commands import Command, texts_of
+from schemas.errors import InvalidMessage
+
+SCOPE = {"projectId": "shop", "userId": "ann"}
+COMMAND: dict[str, Any] = {"op": "extract_and_operate", "scope": SCOPE, "interaction": "I play the cello."}
+WRONG: list[tuple[dict[str, Any], str]] = [
+    ({"scope": None}, "scope"),
+    ({"interaction": None}, "interaction"),
+    ({"interaction": "  "}, "interaction"),
+    ({"interaction": []}, "interaction"),
+    ({"interaction": ["", "\u200b"]}, "interaction"),
+    ({"interaction": 7}, "interaction"),
+    ({"op": "obey"}, "op"),
+    ({"op": "maintain"}, "scope"),
+    ({"options": {"similarityThreshold": 1.01}}, "options.similarityThreshold"),
+    ({"options": {"similarityThreshold": -0.01}}, "options.similarityThreshold"),
+    ({"options": {"similarityThreshold": "high"}}, "options.similarityThreshold"),
+    ({"options": {"maxSimilarResults": 0}}, "options.maxSimilarResults"),
+    ({"options": {"maxSimilarResults": 21}}, "options.maxSimilarResults"),
+    ({"options": {"useLLM": True}}, "options.useLLM"),
+    ({"options": {"enableDeleteOperations": "perhaps"}}, "options.enableDeleteOperations"),
+    ({"existingMemories": [{"id": "1", "text": "a"}, {"id": "", "text": "b"}]}, "existingMemories.1.id"),
+    ({"existingMemories": [{"id": "1", "text": ""}]}, "existingMemories.0.text"),
+    ({"existingMemories": [{"id": "1", "text": "x" * 20_001}]}, "existingMemories.0.text"),
+    ({"existingMemories": [{"id": "1", "text": "a", "metadata": {"k": "v" * 20_000}}]}, "existingMemories.0.metadata"),
+    ({"context": {"sessionId": ""}}, "context.sessionId"),
+    ({"context": {"conversationTopic": "x" * 1025}}, "context.conversationTopic"),
+    ({"context": {"mood": "good"}}, "context.mood"),
+    ({"memoryMetadata": {"environment": "x" * 257}}, "memoryMetadata.environment"),
+    ({"memoryMetadata": {"ticket": "x" * 20_000}}, "memoryMetadata"),
+    ({"timestamp": "2025-01-02T03:04:05"}, "timestamp"),
+    ({"timestamp": "0001-01-01T00:00:00+14:00"}, "timestamp"),
+    ({"commandId": ""}, "commandId"),
+    ({"target": 3}, "target"),
+]
+
+
+@pytest.mark.parametrize(("change", "field"), WRONG, ids=lambda value: value if isinstance(value, str) else "")
+def test_a_wrong_command_is_refused_with_the_wire_name_of_its_field(change: dict[str, Any], field: str) -> None:
+    with pytest.raises(InvalidMessage) as refused:
+        Command.decode(json.dumps(COMMAND | change))
+
+    assert refused.value.field is not None
+    assert refused.value.field.startswith(field)
+    assert str(refused.value).startswith(field)
+
+
+def test_options_have_the_defaults_of_the_service_they_follow() -> None:
+    options = Command.decode(json.dumps(COMMAND)).options
+
+    assert options.to_wire() == {
+        "similarityThreshold": 0.8,
+        "maxSimilarResults": 5,
+        "useLLMDecisions": False,
+        "enableDeleteOperations": False,
+    }
+
+
+def test_maintenance_needs_no_scope_and_no_text() -> None:
+    command = Command.decode(b'{"op": "maintain"}')
+
+    assert command.scope is None
+
+
+def test_an_interaction_is_one_text_or_several() -> None:
+    assert texts_of("a") == ("a",)
+    assert texts_of(("a", "b")) == ("a", "b")
+    assert Command.decode(json.dumps(COMMAND | {"interaction": ["", "b"]})).interaction == ("", "b")
+
+
+def test_fields_of_the_callers_own_are_kept_beside_each_memory() -> None:
+    told = {"environment": "staging", "team": {"name": "checkout", "size": 4}}
+
+    command = Command.decode(json.dumps(COMMAND | {"memoryMetadata": told}))
+
+    assert command.memory_metadata is not None
+    assert command.memory_metadata.to_wire() == told
+
+
+def test_half_a_surrogate_pair_is_refused_however_the_command_is_made() -> None:
+    for change in ({"interaction": "a\ud800"}, {"interaction": ["b", "\udc00"]}, {"memoryMetadata": {"k": "\ud800"}}):
+        field = next(iter(change))
+        with pytest.raises(InvalidMessage, match=field):
+            Command.decode(json.dumps(COMMAND | change))
+        with pytest.raises(InvalidMessage, match=field):
+            Command.from_wire(COMMAND | change)
+
+
+def test_a_command_keeps_its_id_or_gets_one_of_all_it_says() -> None:
+    mine = Command.decode(json.dumps(COMMAND | {"commandId": "c1"}))
+    nameless = [Command.decode(json.dumps(COMMAND)).identified() for _ in range(2)]
+    other = Command.decode(json.dumps(COMMAND | {"options": {"maxSimilarResults": 4}})).identified()
+
+    assert mine.identified() is mine
+    assert nameless[0] == nameless[1]
+    assert nameless[0].command_id not in (None, other.command_id)
