@@ -109,11 +109,11 @@ class Message(Part):
             raise InvalidMessage("the message holds half a surrogate pair, which is no text") from error
 
     @classmethod
-    def decode(cls, value: bytes | None) -> Self:
+    def decode(cls, value: bytes | str | None) -> Self:
         """Read a value from a topic, of this or an earlier version; fields have their wire names only.
 
         Args:
-            value: The record's value.
+            value: The record's value, or its text.
 
         Raises:
             InvalidMessage: It is empty, no UTF-8, no JSON object, of a newer version, or a field is wrong (named).

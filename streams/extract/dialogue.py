@@ -63,8 +63,10 @@ def answered(turn: Turn, before: Turn, sentence: str, language: str) -> Draft | 
         sentence: Its first sentence.
         language: Of the answer.
     """
+    if len(sentence.split()) > MAX_ANSWER_WORDS or is_question(sentence, language):
+        return None
     question = question_of(before)
-    if question is None or len(sentence.split()) > MAX_ANSWER_WORDS or is_question(sentence, language):
+    if question is None:
         return None
     says_yes, says_no = bool(_PATTERNS["yes"].match(sentence)), bool(_PATTERNS["no"].match(sentence))
     speaker = speaker_of(turn)

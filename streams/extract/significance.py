@@ -65,12 +65,12 @@ def reason_against(sentence: str, language: str) -> str | None:  # noqa: PLR0911
         return ORDER
     if CUES["echo"].opens(sentence):
         return ECHO
-    thin = _thin(sentence)
-    if thin:
-        return thin
     for cue, reason in (("meta", META), ("greeting", GREETING), ("reaction", REACTION), ("verdict", REACTION)):
         if CUES[cue].found(sentence):
             return reason
+    thin = _thin(sentence)
+    if thin:
+        return thin
     if is_question(sentence, language):
         return QUESTION
     if spoken("request", sentence, language):

@@ -7,6 +7,7 @@ context, same answer.
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Final
 
 from schemas.conversation import Turn
@@ -44,7 +45,20 @@ class _Notes:
     language: str
     drafts: list[Draft] = field(default_factory=list)
     skips: list[Skip] = field(default_factory=list)
-    before: list[Said] = field(default_factory=list)
+    said: list[Said] = field(default_factory=list)
+    """In this turn so far."""
+    context: Sequence[Turn] = ()
+
+    @cached_property
+    def said_before(self) -> list[Said]:
+        """What the same speaker said in the turns before; read only when a sentence needs it."""
+        own = [turn for turn in self.context if (turn.role, turn.name) == (self.turn.role, self.turn.name)]
+        return [said for turn in own for said in _said(turn)]
+
+    @property
+    def before(self) -> list[Said]:
+        """What the same speaker said up to here, oldest first."""
+        return [*self.said_before, *self.said]
 
     @property
     def source(self) -> str:
@@ -79,15 +93,12 @@ def extract(turn: Turn, context: Sequence[Turn], *, record_id: str) -> Extractio
 def read_turn(turn: Turn, context: Sequence[Turn]) -> tuple[list[Draft], list[Skip]]:
     """The drafts and skips of an identified turn."""
     content = turn.content[:MAX_CHARACTERS]
-    notes = _Notes(turn, speaker_of(turn), "und")
+    notes = _Notes(turn, speaker_of(turn), "und", context=context[-MAX_CONTEXT:])
     if turn.role in {"system", "tool"}:
         notes.skip(turn.content, significance.ROLE.format(role=turn.role))
         return notes.drafts, notes.skips
     blocks = blocks_of(without_outer_quotes(content))
     notes.language = language_of(" ".join(block.text for block in blocks if block.kind == "prose"))
-    for earlier in context[-MAX_CONTEXT:]:
-        if earlier.role == turn.role and earlier.name == turn.name:
-            notes.before.extend(_said(earlier))
     before = last_of_other(turn, context)
     if turn.role == "assistant":
         _read_assistant(notes, blocks, before)
@@ -320,6 +331,6 @@ def _keep(notes: _Notes, draft: Draft) -> None:
         if same_claim or words == _ALPHANUMERIC.findall(earlier.text.casefold()):
             notes.skip(draft.told or draft.text, significance.REPEATED)
             return
-    notes.before.append(Said(draft.text, draft.claim, draft.language, notes.source))
+    notes.said.append(Said(draft.text, draft.claim, draft.language, notes.source))
     dated = resolve_dates(draft.text, notes.turn.timestamp, draft.language)
     notes.drafts.append(replace(draft, text=dated))

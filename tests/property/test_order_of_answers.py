@@ -96,10 +96,7 @@ def test_what_answers_passes_and_the_best_comes_first(hits: list[Hit], mode: str
     for hit in kept:
         assert hit.score >= threshold or (mode != "semantic" and hit.coverage == 1.0)
         assert mode != "keyword" or hit.by_keyword
-    measure = {"semantic": lambda hit: hit.similarity, "keyword": lambda hit: hit.coverage}.get(
-        mode, lambda hit: hit.hybrid
-    )
-    figures = [measure(hit) for hit in kept]
+    figures = [{"semantic": hit.similarity, "keyword": hit.coverage, "hybrid": hit.hybrid}[mode] for hit in kept]
     assert figures == sorted(figures, reverse=True)
 
 

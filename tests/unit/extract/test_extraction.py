@@ -28,7 +28,7 @@ SKIPPED = [
     ("Thanks a lot, bye!", "greeting"),
     ("Danke schön!", "greeting"),
     ("谢谢。", "greeting"),
-    ("Interesting.", "too little"),
+    ("Interesting.", "reaction"),
     ("That's a really good idea.", "reaction"),
     ("Can you write a poem about rain?", "question"),
     ("Write me a function that sorts a list.", "request"),

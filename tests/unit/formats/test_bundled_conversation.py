@@ -23,7 +23,6 @@ def test_its_turns_come_in_the_order_of_time_with_ids_of_their_own() -> None:
 def test_the_same_people_talk_on_several_days() -> None:
     turns = bundled()
 
-    assert {turn.name for turn in turns if turn.role == "user"} == {"Neil Armstrong", "Buzz Aldrin", "Michael Collins"}
     assert {turn.role for turn in turns} == {"user"}
     assert {turn.name for turn in turns} == {"CapCom", "Neil Armstrong", "Buzz Aldrin", "Michael Collins"}
     assert len({turn.session_id for turn in turns}) == 9

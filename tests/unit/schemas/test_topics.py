@@ -36,7 +36,7 @@ def test_the_broker_stamps_what_people_send_and_nothing_else() -> None:
 
 def test_an_erasure_reaches_consumers_before_it_is_compacted_away_and_is_gone_within_the_hour() -> None:
     for suffix in ("facts", "changes"):
-        config = BY_SUFFIX[suffix].config()  # type: ignore[index]
+        config = BY_SUFFIX[suffix].config()
 
         assert config["cleanup.policy"] == "compact"
         assert config["min.compaction.lag.ms"] == "600000"

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from schemas.conversation import Scope, Turn
+from schemas.conversation import Turn
 from schemas.errors import Conflict, InvalidMessage, MemlakeError, Misconfigured, Unavailable
 from schemas.facts import Repeat, decode_record
 from schemas.message import MAX_METADATA_BYTES, Message, cloud_event, header, parse_object, small
@@ -158,7 +158,7 @@ def test_a_message_is_utf8_json_without_absent_fields_and_the_same_bytes_each_ti
 
 
 def test_a_text_that_utf8_cannot_hold_does_not_leave_the_house() -> None:
-    request = SearchRequest(scope=Scope(project_id="p", user_id="u"), query="q", filters={"domain": "\ud800"})  # type: ignore[arg-type]
+    request = SearchRequest.from_wire({"scope": TURN["scope"], "query": "q", "filters": {"domain": "\ud800"}})
 
     with pytest.raises(InvalidMessage, match="surrogate"):
         request.encode()
