@@ -14,6 +14,9 @@ from lakehouse import tables
 from lakehouse.store import Shard
 
 RETRY_S = 30.0
+FEWEST_COMMITS = 25
+ROWS_A_COMMIT = 200
+"""A compaction may rewrite the whole table, so a table of n rows takes n / 200 commits before it is due."""
 
 
 @dataclass(frozen=True)
@@ -21,7 +24,7 @@ class MaintenancePolicy:
     """What we want.
 
     Attributes:
-        commits: Commits after which a table is compacted.
+        commits: Commits after which even the largest table is compacted.
         idle_s: Seconds without work after which a table with new commits is compacted.
         keep: How long old versions stay readable.
     """
@@ -29,6 +32,10 @@ class MaintenancePolicy:
     commits: int
     idle_s: float
     keep: timedelta
+
+    def commits_for(self, rows: int) -> int:
+        """Commits after which a table of so many rows is compacted: at least 25, at most ``commits``."""
+        return min(self.commits, max(FEWEST_COMMITS, rows // ROWS_A_COMMIT))
 
 
 @dataclass
@@ -39,6 +46,10 @@ class MaintenanceState:
     last_commit: float = 0.0
     not_before: float = 0.0
     """After a failure: when it may be tried again."""
+    rows: int = 0
+    """When it was last compacted."""
+    leftover_due: float | None = None
+    """When the versions that a compaction had to keep may go; None when there are none."""
 
     def committed(self, now: float, commits: int) -> None:
         """Take note of new commits."""
@@ -49,15 +60,19 @@ class MaintenanceState:
         """Why the table should be compacted now; None when it shouldn't."""
         if now < self.not_before:
             return None
-        if self.commits >= policy.commits:
+        if self.commits >= policy.commits_for(self.rows):
             return f"{self.commits} commits"
         if self.commits and now - self.last_commit >= policy.idle_s:
             return f"idle after {self.commits} commits"
+        if not self.commits and self.leftover_due is not None and now >= self.leftover_due:
+            return "old versions"
         return None
 
-    def done(self) -> None:
-        """It was compacted."""
-        self.commits, self.not_before = 0, 0.0
+    def done(self, policy: MaintenancePolicy, now: float, rows: int) -> None:
+        """It was compacted and has so many rows."""
+        kept_some = self.commits > 0
+        self.commits, self.not_before, self.rows = 0, 0.0, rows
+        self.leftover_due = now + policy.keep.total_seconds() + 1 if kept_some else None
 
     def failed(self, now: float) -> None:
         """It could not be compacted: leave it for a while."""

@@ -23,6 +23,8 @@ MAX_TERMS = 100
 """Terms that the keyword side looks for; a longer question is judged by all of them all the same."""
 FETCH_AT_LEAST = 20
 """Candidates from each side, however few are asked for: what one side ranks low may be high in both."""
+ONLY_SIDE = {"semantic": "vector", "keyword": "keyword"}
+"""The side that a mode cannot do without."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +60,7 @@ async def search(shard: Shard, request: SearchRequest, vector: Any | None) -> Si
     failures = [
         (name, side) for name, side in (("vector", near), ("keyword", words)) if isinstance(side, BaseException)
     ]
-    if len(failures) == 2 or (failures and request.mode != "hybrid"):  # noqa: PLR2004 - both sides
+    if len(failures) == 2 or any(name == ONLY_SIDE.get(request.mode) for name, _ in failures):  # noqa: PLR2004 - both
         raise failures[0][1]
     hits = _union(
         [] if isinstance(near, BaseException) else near,
@@ -109,7 +111,10 @@ def _in_time(request: SearchRequest) -> Expr:
 async def _near(
     shard: Shard, request: SearchRequest, wanted: Expr, vector: Any | None, limit: int
 ) -> list[tuple[MemoryRow, float]]:
-    if vector is None or request.mode == "keyword":
+    if vector is None:
+        return []
+    if request.mode == "keyword":
+        memory_table.checked(vector, shard.dimension)  # the similarity of what words find is told as well
         return []
     return await shard.by_vector(request.scope, wanted, vector, limit)
 

@@ -31,7 +31,7 @@ class Shard:
         self.commits = {"memories": 0, "turns": 0}
         """Commits since the last maintenance."""
         self._uri = uri
-        self._dimension = dimension
+        self.dimension = dimension
         self._columns = memory_table.columns_but_vector(dimension)
         self.memories = memories
         self.turns = turns
@@ -45,7 +45,7 @@ class Shard:
         by_key = {row.event.event_id: row for row in sorted(rows, key=lambda row: row.touched)}
         if not by_key:
             return
-        data = memory_table.to_table(list(by_key.values()), self._dimension)
+        data = memory_table.to_table(list(by_key.values()), self.dimension)
         async with self.lock:
             self.require_present()
             await tables.merge(self.memories, memory_table.KEY, data)
@@ -56,7 +56,7 @@ class Shard:
         by_key = {row.record.record_id: row for row in rows}
         if not by_key:
             return
-        data = turn_table.to_table(list(by_key.values()), self._dimension)
+        data = turn_table.to_table(list(by_key.values()), self.dimension)
         async with self.lock:
             self.require_present()
             await tables.merge(self.turns, turn_table.KEY, data)
@@ -114,12 +114,11 @@ class Shard:
     async def all_rows(self) -> AsyncIterator[MemoryRow]:
         """Every row of the shard, without vectors, in no order."""
         self.require_present()
-        with tables.lake_errors():
-            reader = await self.memories.query().select(self._columns).to_batches(max_batch_length=tables.PAGE)
-        with tables.lake_errors():
-            async for batch in reader:
-                for row in batch.to_pylist():
-                    yield memory_table.from_columns(row)
+        with tables.lake_errors():  # read whole, at once: old files go soon after they were replaced
+            found = await self.memories.query().select(self._columns).to_arrow()
+        for batch in found.to_batches(max_chunksize=tables.PAGE):
+            for row in batch.to_pylist():
+                yield memory_table.from_columns(row)
 
     async def count(self) -> int:
         """Number of events in the shard."""
@@ -134,7 +133,7 @@ class Shard:
         Raises:
             Unavailable: The question's vector is none, or the lake cannot be read.
         """
-        unit = memory_table.checked(vector, self._dimension)  # LanceDB answers a bad one with nothing, and no error
+        unit = memory_table.checked(vector, self.dimension)  # LanceDB answers a bad one with nothing, and no error
         query = self.memories.query().nearest_to(unit).distance_type("cosine")
         found = await self._search(query, scope, conditions, limit, [*self._columns, "_distance"])
         return [(memory_table.from_columns(row), row["_distance"]) for row in found]

@@ -196,7 +196,7 @@ def words_index() -> FTS:
     """The keyword index: the words are cut by ``keywords`` already, so it only splits at blanks."""
     return FTS(
         base_tokenizer="whitespace",
-        max_token_length=4 * keywords.MAX_TERM,
+        max_token_length=4 * keywords.MAX_TERM + 1,  # in bytes, and tokens must be shorter
         lower_case=False,
         stem=False,
         remove_stop_words=False,

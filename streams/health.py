@@ -102,7 +102,15 @@ class Health:
     def told(self, now: float) -> dict[str, Any]:
         """The state as JSON."""
         reasons = self.reasons(now)
-        status = "unhealthy" if reasons else "stopping" if self.stopping else "starting" if self.partitions is None else "ready"
+        status = (
+            "unhealthy"
+            if reasons
+            else "stopping"
+            if self.stopping
+            else "starting"
+            if self.partitions is None
+            else "ready"
+        )
         return {
             "status": status,
             "reasons": reasons,

@@ -27,7 +27,7 @@ class Maintainer:
         settings = ports.settings
         self._ports = ports
         self._policy = MaintenancePolicy(
-            settings.maintain_commits, settings.maintain_idle_s, timedelta(minutes=settings.keep_versions_minutes)
+            settings.maintain_commits, settings.maintain_idle_s, timedelta(seconds=settings.keep_versions_s)
         )
         self._states: dict[tuple[int, str], MaintenanceState] = {}
         self._owned: frozenset[int] = frozenset()
@@ -46,8 +46,8 @@ class Maintainer:
                 state = self._states.setdefault((shard.partition, name), MaintenanceState())
                 state.committed(now, shard.commits[name])
                 reason = state.due(self._policy, now)
-                if reason is not None:
-                    await self._compact(shard, name, reason)
+                if reason is not None and (report := await self._compact(shard, name, reason)):
+                    await self._ports.outbox.send([report])
 
     async def by_command(self, partition: int) -> list[Outgoing]:
         """Compact both tables of a shard now; the reports are for ``memlake.reports``."""
@@ -59,6 +59,7 @@ class Maintainer:
         started = time.monotonic()
         table = f"{name}_{shard.partition:04}"
         state = self._states.setdefault((shard.partition, name), MaintenanceState())
+        state.committed(started, shard.commits[name])
         try:
             done = await compact(shard, name, self._policy.keep, inside=self._inside)
         except MemlakeError as error:
@@ -66,7 +67,7 @@ class Maintainer:
             self._ports.metrics.maintenance.labels(table, "failed").inc()
             log.warning("maintenance failed", table=table, reason=str(error))
             return None
-        state.done()
+        state.done(self._policy, time.monotonic(), done.rows)
         took = (time.monotonic() - started) * 1000
         self._ports.metrics.maintenance.labels(table, "done").inc()
         self._ports.metrics.fragments.labels(table).set(done.fragments_after)

@@ -110,11 +110,11 @@ class Settings(BaseModel):
 
     # Maintenance and health
     maintain_commits: Annotated[int, Field(ge=1, le=100_000, json_schema_extra=_unit("commits"))] = 200
-    """Commits to a table after which it is compacted."""
-    maintain_idle_s: Annotated[float, Field(ge=1, le=86_400, json_schema_extra=_unit("s"))] = 30
+    """Commits after which even the largest table is compacted; a small one is compacted sooner."""
+    maintain_idle_s: Annotated[float, Field(ge=1, le=86_400, json_schema_extra=_unit("s"))] = 5
     """Idle time after which a table with new commits is compacted."""
-    keep_versions_minutes: Annotated[float, Field(ge=1, le=525_600, json_schema_extra=_unit("min"))] = 60
-    """How long old versions of a table's files stay readable."""
+    keep_versions_s: Annotated[float, Field(ge=1, le=31_536_000, json_schema_extra=_unit("s"))] = 10
+    """How long old versions of a table's files stay readable: longer than the longest read."""
     web_host: str = "127.0.0.1"
     """Address of the worker's health and metrics endpoint."""
     web_port: Annotated[int, Field(ge=0, le=65_535)] = 0

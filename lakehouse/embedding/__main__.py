@@ -8,8 +8,11 @@ import json
 import os
 import sys
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 
+from lakehouse.embedding.exported import alone, read_export
+from lakehouse.embedding.model import model_id
 from schemas.errors import MemlakeError, Misconfigured
 
 # Read by the libraries when they are imported: no network, no bars, no threads beside the one that works.
@@ -37,9 +40,7 @@ def main(arguments: list[str]) -> int:
     os.environ.update(_LIBRARY_SETTINGS)
     warnings.simplefilter("ignore")
     try:
-        from lakehouse.embedding.export import export  # noqa: PLC0415 - after the settings, and it may not be installed
-
-        export(Path(model), Path(folder), name=name, progress=lambda text: say("progress", text))
+        _export_once(Path(model), name, Path(folder), lambda text: say("progress", text))
     except MemlakeError as error:
         say("misconfigured" if isinstance(error, Misconfigured) else "unavailable", str(error))
         return 1
@@ -47,6 +48,17 @@ def main(arguments: list[str]) -> int:
         say("unavailable", f"The export of {name} failed: {error}")
         return 1
     return 0
+
+
+def _export_once(model: Path, name: str, folder: Path, progress: Callable[[str], object]) -> None:
+    """Export unless it is there; of several processes one works and the others wait, without loading torch."""
+    with alone(folder, lambda: progress(f"Waiting for another process that prepares the embedding model {name}")):
+        if read_export(folder, model_id(name, model)) is not None:
+            return
+        progress(f"Preparing the embedding model {name}: done once, about half a minute")
+        from lakehouse.embedding.export import export  # noqa: PLC0415 - heavy, and it may not be installed
+
+        export(model, folder, name=name, progress=progress)
 
 
 if __name__ == "__main__":

@@ -5,11 +5,9 @@ The graph takes token ids without padding and gives unit vectors; it has no atte
 mask. A change to the graph is a new ``FORMAT`` in ``exported.py``.
 """
 
-import fcntl
 import importlib.metadata
 import shutil
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -24,7 +22,6 @@ from lakehouse.embedding.exported import (
     TOKENIZER_FILE,
     Manifest,
     file_sha256,
-    read_export,
 )
 from lakehouse.embedding.model import model_id, pooling_of
 from lakehouse.embedding.text import embedding_text
@@ -46,18 +43,16 @@ _LIBRARIES = ("torch", "sentence-transformers", "transformers", "tokenizers", "o
 
 
 def export(model: Path, into: Path, *, name: str, progress: Callable[[str], object] = lambda _: None) -> Path:
-    """Export a model, unless a whole export is there, and check it.
-
-    Several processes may do so at once: one works, the others wait for it and find its export.
+    """Export a model and check it; what was there before is replaced only if all is well.
 
     Args:
         model: Folder of the model, as found by ``find_model``.
-        into: Folder of the export, of this model alone.
+        into: Folder of the export, of this model alone; the caller holds it by ``exported.alone``.
         name: What the model is called.
         progress: Told a line now and then.
 
     Returns:
-        The graph's file. It, the tokenizer and the manifest stand in ``into`` only if all is well.
+        The graph's file. The tokenizer and the manifest stand beside it.
 
     Raises:
         Misconfigured: The model cannot be exported, or the export does not do what the original does.
@@ -65,32 +60,16 @@ def export(model: Path, into: Path, *, name: str, progress: Callable[[str], obje
     """
     pooling = pooling_of(model)
     identity = model_id(name, model)
-    into.mkdir(parents=True, exist_ok=True)
-    progress(f"Preparing the embedding model {name}: done once, about half a minute")
-    with _alone(into):
-        if read_export(into, identity) is None:
-            _export(model, into, identity, pooling, progress)
-    return into / ONNX_FILE
-
-
-@contextmanager
-def _alone(folder: Path) -> Iterator[None]:
-    """Hold the folder's lock; it goes with the process, however that ends."""
-    with (folder / "lock").open("wb") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
-
-
-def _export(model: Path, into: Path, identity: str, pooling: str, progress: Callable[[str], object]) -> None:
     draft = into / "draft"
     shutil.rmtree(draft, ignore_errors=True)  # a killed export's
-    draft.mkdir()
+    draft.mkdir(parents=True)
     try:
         _write_draft(model, draft, identity, pooling, progress)
         for file in (ONNX_FILE, TOKENIZER_FILE, MANIFEST_FILE):  # the manifest last: it makes the others count
             (draft / file).replace(into / file)
     finally:
         shutil.rmtree(draft, ignore_errors=True)
+    return into / ONNX_FILE
 
 
 def _write_draft(model: Path, draft: Path, identity: str, pooling: str, progress: Callable[[str], object]) -> None:

@@ -4,7 +4,10 @@ Rule of this file: an export counts only if its manifest is there, of this forma
 the SHA-256 that the manifest says. Anything else is as good as none, and is made again.
 """
 
+import fcntl
 import hashlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -68,3 +71,23 @@ def read_export(folder: Path, model_id: str) -> Manifest | None:
     except (OSError, ValidationError):
         return None
     return manifest if whole else None
+
+
+@contextmanager
+def alone(folder: Path, waiting: Callable[[], object]) -> Iterator[None]:
+    """Hold an export's folder, which may have to be waited for; the hold goes with the process, however that ends.
+
+    Args:
+        folder: It must exist.
+        waiting: Called once if another process holds it.
+
+    Raises:
+        OSError: The folder cannot be written.
+    """
+    with (folder / "lock").open("wb") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            waiting()
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        yield

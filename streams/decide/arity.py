@@ -37,6 +37,9 @@ def arity_of(attribute: str) -> Arity:
         return Arity.MANY
     if attribute.startswith(_VERBAL):
         return Arity.OPEN
+    first, _, last = attribute.partition(" ")
+    if first in DATA["one_modifiers"] and last and not last.endswith("s"):
+        return Arity.ONE
     words = words_of(attribute).all
     return Arity.MANY if words and (words[-1] in _MANY_NOUNS or attribute in _MANY_NOUNS) else Arity.ONE
 

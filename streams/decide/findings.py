@@ -181,10 +181,22 @@ def _by_likeness(fact: Fact, known: Neighbour, threshold: float) -> Finding | No
     fresh, old = words_of(fact.text), words_of(known.text)
     if fresh.numbers != old.numbers:
         return None
-    if not same_thing(fact.subject or "", fact.attribute or "", known.subject or "", known.attribute or ""):
+    if not _may_paraphrase(fact, known):
         return None
     reason = f"told in other words (similarity {known.similarity:.2f})"
     return Finding(known, "agrees", round(known.similarity * 0.95, 4), reason, "similarity")
+
+
+def _may_paraphrase(fact: Fact, known: Neighbour) -> bool:
+    """Whether two attributes can be two words for one: of one thing, and nothing is known against it.
+
+    "Lives in Graz" and "works in Graz" are alike and have one value, yet they are two statements: where the subject is
+    the same, both attributes must be open and the value must hold a number, which rarely fits twice by chance.
+    """
+    if same_subject(fact.subject, known.subject):
+        are_open = arity_of(fact.attribute or "") is Arity.OPEN is arity_of(known.attribute or "")
+        return are_open and bool(words_of(fact.value or "").numbers)
+    return same_thing(fact.subject or "", fact.attribute or "", known.subject or "", known.attribute or "")
 
 
 def _by_words(fact: Fact, known: Neighbour, threshold: float) -> Finding | None:

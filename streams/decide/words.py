@@ -83,7 +83,7 @@ def words_of(text: str) -> Words:
 
 def is_number(word: str) -> bool:
     """Whether a word is a number, a time or a version."""
-    return word[:1].isdigit() and all(part.isdigit() for part in re.split(r"[.,:/]", word))
+    return word[:1].isdigit() and all(part.isdigit() for part in re.split(r"[.,:/-]", word))
 
 
 def is_identifier(word: str) -> bool:

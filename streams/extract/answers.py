@@ -8,16 +8,21 @@ from collections.abc import Sequence
 
 from streams.extract.claims import tidy
 from streams.extract.code import MAX_CODE, Code
+from streams.extract.resources import load
+from streams.extract.significance import asked_on
 
 MAX_EXPLANATION = 400
 """Characters of explanation in the text."""
 MAX_NAMES = 6
+_POLITE = re.compile(load("dialogue")["asked_politely"], re.IGNORECASE)
 _HOW = re.compile(r"^how (?:do|can|could|should|would|to)(?: (?:i|we|you|one))?\s+", re.IGNORECASE)
 
 
 def topic_of(question: str) -> str:
     """What a question is about: "How do I X?" is "How to X"."""
-    asked = tidy(question)
+    tail = asked_on(question)
+    asked = tidy(question[:tail] if tail else question)
+    asked = _POLITE.sub("", asked)
     match = _HOW.match(asked)
     return f"How to {asked[match.end() :]}" if match else asked
 

@@ -18,6 +18,8 @@ _PATTERNS = {
     name: re.compile(_DATA[name], re.IGNORECASE | re.DOTALL)
     for name in ("pronoun", "expletive", "bare", "article", "name_end")
 }
+MAX_VALUE_WORDS = 4
+"""Of a correction that is only a value."""
 _PERSONS = frozenset(_DATA["persons"])
 _NOBODY = frozenset(_DATA["nobody"])
 _ENDINGS: dict[str, str] = _DATA["endings"]
@@ -102,9 +104,8 @@ def corrected(text: str, before: Sequence[Said], speaker: str) -> Resolved | Non
         before: What was said before, oldest first.
         speaker: Who "I" is.
     """
-    bare = _PATTERNS["bare"].match(text)
-    value = tidy(text[bare.end() :] if bare else text)
-    if not value or (bare is None and len(value.split()) > 4):  # noqa: PLR2004 - a bare value is short
+    value = bare_value(text)
+    if value is None:
         return None
     kind = _kind(value)
     for said in reversed(before):
@@ -115,6 +116,15 @@ def corrected(text: str, before: Sequence[Said], speaker: str) -> Resolved | Non
             told = f"{head}{value}{tail}"
             return Resolved(told, read_claim(told, said.language, speaker), said.source)
     return None
+
+
+def bare_value(text: str) -> str | None:
+    """The value of a correction that names no subject: "it is MariaDB", "Tuesday"; None where it says more."""
+    bare = _PATTERNS["bare"].match(text)
+    value = tidy(text[bare.end() :] if bare else text)
+    if not value or (bare is None and len(value.split()) > MAX_VALUE_WORDS):
+        return None
+    return value
 
 
 def _without_repeat(value: str, head: str) -> str:

@@ -45,13 +45,21 @@ class Cue:
             or self.is_all_of(text)
         )
 
-    def is_all_of(self, text: str, *, spare: int = 2) -> bool:
-        """Whether the text is such phrases, punctuation and at most ``spare`` more words (a name, an "all")."""
+    def is_all_of(self, text: str, *, spare: int = 2, strict: bool = False) -> bool:
+        """Whether the text is such phrases, punctuation and at most ``spare`` more words (a name, an "all").
+
+        Args:
+            text: One sentence.
+            spare: How many more words there may be; a number is never spare.
+            strict: More words must stand behind punctuation: "yes, Anna", but not "no alcohol".
+        """
         match = self.whole.match(text) if self.whole else None
         if match is None:
             return False
-        rest = match["rest"]
-        if rest and rest[0].isalnum() and text[match.start("rest") - 1].isalnum():
+        rest = match["rest"].strip()
+        if strict and rest and rest[0].isalnum():
+            return False
+        if match["rest"][:1].isalnum() and text[match.start("rest") - 1].isalnum():
             return False
         return len(_WORD.findall(rest)) <= spare and not any(letter.isdigit() for letter in rest)
 
@@ -82,7 +90,9 @@ _FAMILIES = (
 _BY_LANGUAGE = ("hypothetical", "question", "request", "proposal", "result")
 
 _DATA = load("cues")
-CUES: dict[str, Cue] = {name: _cue(_DATA[name]) for name in (*_FAMILIES, "accept")}
+_DATA["chatter"] = {"whole": [*_DATA["greeting"]["whole"], *_DATA["reaction"]["whole"]]}
+"""Both at once: "sounds good, thank you"."""
+CUES: dict[str, Cue] = {name: _cue(_DATA[name]) for name in (*_FAMILIES, "accept", "chatter")}
 SPOKEN: dict[str, dict[str, re.Pattern[str]]] = {
     name: {language: re.compile(pattern, _FLAGS) for language, pattern in _DATA[name].items()} for name in _BY_LANGUAGE
 }

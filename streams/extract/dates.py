@@ -83,6 +83,9 @@ def _weekday_table(spec: Mapping[str, Any], edge: str) -> _Table | None:
 
     def resolve(match: re.Match[str], day: date) -> str:
         wanted = int(spec["weekdays"][match["day"].casefold()])
+        if "by_week" in spec:
+            monday = day - timedelta(days=day.weekday()) + timedelta(weeks=-1 if match["last"] else 1)
+            return (monday + timedelta(days=wanted)).isoformat()
         if match["last"]:
             return (day - timedelta(days=(day.weekday() - wanted - 1) % _DAYS_IN_WEEK + 1)).isoformat()
         return (day + timedelta(days=(wanted - day.weekday() - 1) % _DAYS_IN_WEEK + 1)).isoformat()

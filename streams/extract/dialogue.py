@@ -49,9 +49,9 @@ def sentences_said(turn: Turn) -> list[tuple[str, str]]:
 
 
 def question_of(turn: Turn) -> str | None:
-    """The last question of a turn."""
+    """The question of a turn; of several the one that says most, the last of equals."""
     asked = [sentence for sentence, language in sentences_said(turn) if is_question(sentence, language)]
-    return opened(asked[-1]).text if asked else None
+    return opened(max(reversed(asked), key=lambda sentence: len(sentence.split()))).text if asked else None
 
 
 def answered(turn: Turn, before: Turn, sentence: str, language: str) -> Draft | None:

@@ -24,7 +24,9 @@ from streams.extract.english_words import (
 )
 
 MAX_NAME_WORDS = 6
-_CLOCK = re.compile(r"\d{1,2}:\d{2}|\d{1,2}\s?(?:am|pm|h)\b", re.IGNORECASE)
+_CLOCK = re.compile(
+    r"\d{1,2}:\d{2}|\d{1,2}\s?(?:am|pm|h)\b|\b\d{4}-\d{2}-\d{2}\b|\b\d{1,2}[./]\d{1,2}[./]\d{2,4}\b", re.IGNORECASE
+)
 
 
 def read_copula(phrase: NounPhrase, rest: list[str], speaker: str, *, past: bool, modal: str = "") -> Claim | None:

@@ -14,6 +14,8 @@ from streams.extract.reading import read_claim
 from streams.extract.resources import load
 
 MIN_LETTERS: Final = 3
+MAX_FRAGMENT: Final = 3
+"""Words of a heading."""
 MAX_PHRASE: Final = 8
 """Words of a phrase that names what shall be forgotten."""
 _MASK = re.compile(r"\[masked:\w+\]")
@@ -26,8 +28,8 @@ _PREFERENCES = frozenset(_DATA["preference"])
 _PREFERENCE_WORDS: tuple[str, ...] = tuple(_DATA["preference_words"])
 _PLANS = frozenset(_DATA["plan"])
 _DIALOGUE = load("dialogue")
-_HOW_TO, _ASKED, _INTERROGATIVE = (
-    re.compile(_DIALOGUE[name], re.IGNORECASE) for name in ("how_to", "asked", "interrogative")
+_HOW_TO, _ASKED, _ASKED_ON, _INTERROGATIVE = (
+    re.compile(_DIALOGUE[name], re.IGNORECASE | re.DOTALL) for name in ("how_to", "asked", "asked_on", "interrogative")
 )
 _ATTRIBUTES_ASKED = tuple(
     (re.compile(row["pattern"], re.IGNORECASE), row["attribute"]) for row in _DIALOGUE["attributes_asked"]
@@ -65,9 +67,11 @@ def reason_against(sentence: str, language: str) -> str | None:  # noqa: PLR0911
         return ORDER
     if CUES["echo"].opens(sentence):
         return ECHO
-    for cue, reason in (("meta", META), ("greeting", GREETING), ("reaction", REACTION), ("verdict", REACTION)):
+    for cue, reason in (("meta", META), ("greeting", GREETING), ("verdict", REACTION)):
         if CUES[cue].found(sentence):
             return reason
+    if CUES["chatter"].is_all_of(sentence, strict=True):
+        return REACTION
     thin = _thin(sentence)
     if thin:
         return thin
@@ -83,6 +87,24 @@ def reason_against(sentence: str, language: str) -> str | None:  # noqa: PLR0911
 def is_question(sentence: str, language: str) -> bool:
     """Whether a sentence asks."""
     return bool(_QUESTION_MARK.search(sentence)) or spoken("question", sentence, language)
+
+
+def asked_on(sentence: str) -> int | None:
+    """Where a question or request begins that hangs on a statement; None where none does."""
+    match = _ASKED_ON.search(sentence)
+    return match.start() if match is not None and match.start() else None
+
+
+def is_fragment(sentence: str, language: str) -> bool:
+    """Whether an English text that no grammar could read is a heading or an item rather than a statement."""
+    words = _WORD.findall(sentence)
+    if language not in {"en", "und"} or len(words) > MAX_FRAGMENT or _IDEOGRAPH.search(sentence):
+        return False
+    return (
+        sentence.isascii()
+        and not _HOW_TO.match(sentence)
+        and not any(letter.isdigit() or letter == "`" for letter in sentence)
+    )
 
 
 def _thin(sentence: str) -> str | None:

@@ -14,7 +14,7 @@ from schemas.conversation import Turn
 from schemas.facts import PREVIEW_CHARACTERS, Extraction, Skip
 from streams.extract import significance
 from streams.extract.answers import answer_text, joined
-from streams.extract.antecedents import Said, corrected, has_pronoun, with_antecedent
+from streams.extract.antecedents import Said, bare_value, corrected, has_pronoun, with_antecedent
 from streams.extract.blocks import Block, blocks_of, without_outer_quotes
 from streams.extract.claims import Claim
 from streams.extract.clauses import clauses_of
@@ -238,6 +238,11 @@ def _read_sentence(notes: _Notes, sentence: str) -> None:
     if reason in {significance.ORDER, significance.ECHO, significance.META, significance.GREETING}:
         notes.skip(sentence, reason)
         return
+    tail = significance.asked_on(sentence)
+    if tail is not None and read_claim(opened(sentence[:tail]).text, notes.language, notes.speaker).is_read:
+        notes.skip(sentence[tail:].lstrip(" ,"), significance.QUESTION)
+        _read_sentence(notes, sentence[:tail])
+        return
     told = opened(sentence)
     if told.forget:
         _retraction(notes, sentence, told)
@@ -262,6 +267,9 @@ def _read_sentence(notes: _Notes, sentence: str) -> None:
 
 def _statement(notes: _Notes, text: str, sentence: str) -> None:
     claim = read_claim(text, notes.language, notes.speaker)
+    if not claim.is_read and significance.is_fragment(text, notes.language):
+        notes.skip(sentence, significance.THIN)
+        return
     sources: tuple[str, ...] = (notes.source,)
     resolved = True
     if notes.language in {"en", "und"} and has_pronoun(text):
@@ -295,6 +303,8 @@ def _correction(notes: _Notes, sentence: str, told: Opened) -> None:
             lead = told.correction.rstrip()
             text, claim = f"{lead} {_lowered(found.text)}", found.claim
             sources = tuple(dict.fromkeys([found.source, notes.source]))
+        elif (value := bare_value(told.text)) is not None:
+            claim = Claim("it", "is", value, claim.polarity)
     same = [draft for draft in notes.drafts if draft.claim.is_read and _same_key(draft.claim, claim)]
     for draft in same:
         notes.drafts.remove(draft)

@@ -173,6 +173,12 @@ PAIRS = [
     ("unread and negated", known("Das Tor ist frei.", 0.9), fact("Das Tor ist nicht frei.", negative=True), "UPDATE"),
     ("unread, other number", known("Kilo 3 zu Lima", 0.97), fact("Kilo 4 zu Lima"), "ADD"),
     ("unread, turned round", known("A depends on B", 0.98), fact("B depends on A"), "ADD"),
+    (
+        "one value of two attributes",
+        known("I live in Graz.", 0.89, ("user", "home", "Graz")),
+        fact("I work in Graz.", ("user", "to work in", "Graz")),
+        "ADD",
+    ),
     ("unlike and unread", known("The mast is tall.", 0.1), fact("Otters hold hands."), "ADD"),
 ]
 RELATIONS = [

@@ -64,9 +64,7 @@ def _engine(folder: Path, table: list[list[float]]) -> Engine:
         [helper.make_tensor_value_info("input_ids", TensorProto.INT64, ["batch", "tokens"])],
         [helper.make_tensor_value_info("vectors", TensorProto.FLOAT, ["batch", "dimension"])],
         [
-            helper.make_tensor(
-                "table", TensorProto.FLOAT, [len(table), len(table[0])], [number for row in table for number in row]
-            ),
+            helper.make_tensor("table", TensorProto.FLOAT, [len(table), len(table[0])], numbers),
             helper.make_tensor("zero", TensorProto.INT64, [1], [0]),
             helper.make_tensor("one", TensorProto.INT64, [1], [1]),
         ],

@@ -22,6 +22,7 @@ DATES = [
     ("de", "Das war vor drei Tagen.", "Das war vor drei Tagen (2024-02-28)."),
     ("es", "Llego mañana.", "Llego mañana (2024-03-03)."),
     ("fr", "Il part dans 2 jours.", "Il part dans 2 jours (2024-03-04)."),
+    ("zh", "我上周五去。", "我上周五 (2024-02-23)去。"),
     ("zh", "我明天去。", "我明天 (2024-03-03)去。"),
 ]
 TAGS = [

@@ -202,6 +202,17 @@ def test_code_that_answers_a_question_is_one_fact() -> None:
     assert fact.confidence >= 0.5
 
 
+def test_a_question_that_hangs_on_a_statement_leaves_the_statement() -> None:
+    extraction = said("Our API runs on Flask 2.3.1 with SQLite, can you help me with that?")
+
+    assert texts(extraction) == ["Our API runs on Flask 2.3.1 with SQLite"]
+    assert extraction.skipped[0].reason == "question"
+
+
+def test_a_heading_is_no_fact() -> None:
+    assert texts(said("### User Authentication\n- Add Income\n- Login page")) == []
+
+
 def test_code_that_a_user_asks_about_is_no_fact() -> None:
     extraction = said("Why does this fail?\n\n```python\nprint(1\n```")
 

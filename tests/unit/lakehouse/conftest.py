@@ -52,7 +52,9 @@ class Story:
     def nothing(self, text: str, **fields: Any) -> tuple[MemoryRow, ...]:
         return self._tell("NONE", 0, text, None, fields)
 
-    def _tell(self, kind: str, memory_id: int, text: str, revision: int | None, fields: dict[str, Any]) -> Any:
+    def _tell(
+        self, kind: str, memory_id: int, text: str, revision: int | None, fields: dict[str, Any]
+    ) -> tuple[MemoryRow, ...]:
         sequence = self.memory.sequence + 1
         told = {
             "event_id": f"{self.scope.key}#{sequence}",

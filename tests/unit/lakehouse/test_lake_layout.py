@@ -1,7 +1,5 @@
 """Making and opening a lake: once or often, by one process or several, and never for something else than it was."""
 
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,23 +19,6 @@ OTHERS = [
     (replace(SHAPE, embedder="stub-2"), "embedded by stub-1 and MEMLAKE_EMBEDDER gives stub-2"),
     (replace(SHAPE, dimension=4), "rebuild the lake"),
 ]
-ROUNDS, PROCESSES = 10, 4
-AT_ONCE = f"""
-import asyncio, sys, time
-from pathlib import Path
-from lakehouse.store import Lake
-from lakehouse.tables import LakeShape
-
-async def main(base, me):
-    for number in range({ROUNDS}):
-        (base / f"ready-{{number}}-{{me}}").touch()
-        while len(list(base.glob(f"ready-{{number}}-*"))) < {PROCESSES}:
-            time.sleep(0.001)
-        lake = await Lake.make(str(base / f"lake-{{number}}"), LakeShape(1, "stub-1", 8))
-        await lake.shard(0)
-
-asyncio.run(main(Path(sys.argv[1]), sys.argv[2]))
-"""
 
 
 async def test_a_lake_is_made_again_as_it_is(uri: str) -> None:
@@ -148,16 +129,3 @@ async def test_a_table_with_a_column_of_later_times_is_kept_as_it_is(uri: str) -
     again = await Lake.make(uri, SHAPE)
 
     assert "colour" in (await (await again.shard(0)).memories.schema()).names
-
-
-def test_four_processes_that_start_at_once_on_an_empty_folder_make_one_lake_ten_times(tmp_path: Path) -> None:
-    running = [
-        subprocess.Popen([sys.executable, "-c", AT_ONCE, str(tmp_path), str(number)], stderr=subprocess.PIPE)
-        for number in range(PROCESSES)
-    ]
-    errors = [process.communicate(timeout=60)[1].decode() for process in running]
-
-    assert [process.returncode for process in running] == [0] * PROCESSES, errors
-    for number in range(ROUNDS):
-        names = sorted(path.name for path in (tmp_path / f"lake-{number}").glob("*.lance"))
-        assert names == ["lake.lance", "memories_0000.lance", "turns_0000.lance"]

@@ -1,0 +1,414 @@
+"""A question to one scope: whose rows it reads, which versions, and what each side finds."""
+
+import asyncio
+import time
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import numpy as np
+import pytest
+
+from lakehouse import keywords
+from lakehouse.context import citations_of
+from lakehouse.maintenance import compact
+from lakehouse.ranking import Hit
+from lakehouse.search import search
+from lakehouse.store import Lake, Shard
+from schemas.conversation import Scope
+from schemas.errors import Unavailable
+from schemas.retrieval import SearchRequest
+
+Story = Callable[[str], Any]
+Unit = Callable[[str], Any]
+START = datetime(2025, 1, 1, tzinfo=UTC)
+MODES = ("semantic", "keyword", "hybrid")
+NAMES = ["o'neil", "x' OR '1'='1", 'a"b', "50%", "c:\\d", "a\nb", "\U0001f642", "ann", "a_n", "an%"]
+AXES = np.eye(8, dtype=np.float32)
+ODD = ["", "   ", "\u200b", "?!", "AND OR NOT", '"unclosed', "(a AND", "*", "a*", "fact^2", "+fact -fact", "fact~2",
+       "text:fact", "word " * 2000, "x" * 10_000, "\U0001f642\U0001f680", "\\", "'; DROP TABLE memories; --", "\x00",
+       "绿", " ".join(f"w{number}" for number in range(1500))]  # fmt: skip
+LANGUAGES: list[tuple[str, str]] = [
+    ("我每天早上喝绿茶", "绿茶"),
+    ("не пью кофе", "кофе"),
+    ("prefers C++ over node.js", "C++"),
+    ("prefers C++ over node.js", "node.js"),
+    ("does not eat fish", "not"),
+    ("lives in Zürich", "zurich"),
+    ("config is in etc/redis.yaml", "redis.yaml"),
+    ("\U00010330" * 150, "\U00010330" * 150),
+]
+
+
+def asked(scope: Scope, query: str = "fact", **fields: Any) -> SearchRequest:
+    told = {"scope": scope, "query": query, "similarity_threshold": 0.0, "top_k": 50}
+    return SearchRequest.from_wire(told | fields)
+
+
+async def texts(shard: Shard, request: SearchRequest, vector: Any = AXES[0]) -> list[str]:
+    return [hit.row.event.text for hit in await hits(shard, request, vector)]
+
+
+async def hits(shard: Shard, request: SearchRequest, vector: Any = AXES[0]) -> list[Hit]:
+    found = await search(shard, request, vector)
+    assert found.failed == ()
+    return found.hits
+
+
+async def test_scopes_of_any_name_read_only_their_own(shard: Shard, story: Story) -> None:
+    stories = [story(name) for name in NAMES]
+    await shard.commit_memories([row for told in stories for row in told.add(f"fact of {told.scope.user_id}")])
+
+    for told in stories:
+        own = [f"fact of {told.scope.user_id}"]
+        for mode in MODES:
+            assert await texts(shard, asked(told.scope, mode=mode)) == own
+        assert [row.event.text for row in await shard.scope_rows(told.scope)] == own
+        assert [row.event.text for row in (await shard.scope_memory(told.scope)).current] == own
+
+
+async def test_a_scope_that_nobody_wrote_finds_nothing(shard: Shard, story: Story) -> None:
+    await shard.commit_memories(story("ann").add("fact"))
+
+    for name in ("bo", "ann'", "' OR ''='", "an"):
+        for mode in MODES:
+            assert await texts(shard, asked(Scope(project_id="shop", user_id=name), mode=mode)) == []
+
+
+async def test_three_far_rows_are_found_behind_five_thousand_near_ones_of_another(shard: Shard, story: Story) -> None:
+    many, few = story("many"), story("few")
+    rows = [row for number in range(5000) for row in many.add(f"fact {number}", vector=AXES[0])]
+    await shard.commit_memories(rows)
+    far = (AXES[0] * 0.1 + AXES[1] * np.sqrt(0.99)).astype(np.float32)
+    await shard.commit_memories([row for number in range(3) for row in few.add(f"fact {number}", vector=far)])
+
+    for mode in MODES:
+        assert sorted(await texts(shard, asked(few.scope, mode=mode, top_k=3))) == ["fact 0", "fact 1", "fact 2"]
+    assert len(await texts(shard, asked(many.scope))) == 50
+
+
+async def test_similarity_is_one_for_the_same_nought_for_right_angles_and_the_opposite(
+    shard: Shard, story: Story
+) -> None:
+    told = story("ann")
+    half = (AXES[0] + AXES[1]) / np.sqrt(2)
+    for text, vector in (("same", AXES[0]), ("half", half), ("right angle", AXES[1]), ("opposite", -AXES[0])):
+        await shard.commit_memories(told.add(text, vector=vector))
+
+    found = {hit.row.event.text: hit.similarity for hit in await hits(shard, asked(told.scope, mode="semantic"))}
+
+    assert found == {"same": 1.0, "half": 0.7071, "right angle": 0.0, "opposite": 0.0}
+
+
+async def test_the_order_of_similarities_is_that_of_a_plain_comparison(shard: Shard, story: Story, unit: Unit) -> None:
+    told = story("ann")
+    await shard.commit_memories([row for number in range(300) for row in told.add(f"fact {number}")])
+
+    found = await hits(shard, asked(told.scope, mode="semantic"), unit("asked"))
+
+    cosines = sorted((float(unit(f"fact {number}") @ unit("asked")) for number in range(300)), reverse=True)[:50]
+    assert [hit.similarity for hit in found] == pytest.approx(cosines, abs=6e-5)
+
+
+@pytest.mark.parametrize("threshold", [0.0, 0.3, 0.7071, 0.71, 1.0])
+async def test_a_threshold_compares_with_the_similarity(shard: Shard, story: Story, threshold: float) -> None:
+    told = story("ann")
+    for text, vector in (("same", AXES[0]), ("half", (AXES[0] + AXES[1]) / np.sqrt(2)), ("right angle", AXES[1])):
+        await shard.commit_memories(told.add(text, vector=vector))
+
+    found = await hits(shard, asked(told.scope, mode="semantic", similarity_threshold=threshold))
+
+    expected = {"same": 1.0, "half": 0.7071, "right angle": 0.0}
+    assert {hit.row.event.text for hit in found} == {text for text, near in expected.items() if near >= threshold}
+
+
+async def test_what_one_side_alone_finds_has_both_scores_and_makes_a_citation(shard: Shard, story: Story) -> None:
+    told = story("ann")
+    await shard.commit_memories(told.add("the code word is xylophone", vector=-AXES[0]))
+    await shard.commit_memories(told.add("a paraphrase", vector=AXES[0]))
+    for number in range(25):
+        near = (AXES[0] * 0.4 + AXES[2] * np.sqrt(0.84)).astype(np.float32)
+        await shard.commit_memories(told.add(f"filler {number}", vector=near))
+
+    found = await hits(shard, asked(told.scope, "xylophone", top_k=5, similarity_threshold=0.5))
+
+    by_text = {hit.row.event.text: hit for hit in found}
+    word, meaning = by_text["the code word is xylophone"], by_text["a paraphrase"]
+    assert (word.by_vector, word.by_keyword, word.similarity, word.coverage) == (False, True, 0.0, 1.0)
+    assert (meaning.by_vector, meaning.by_keyword, meaning.similarity, meaning.coverage) == (True, False, 1.0, 0.0)
+    cited = {citation.content: citation.metadata for citation in citations_of(found)}
+    assert cited["the code word is xylophone"].semantic_score is None
+    assert cited["a paraphrase"].keyword_score is None
+
+
+@pytest.mark.parametrize("query", ODD, ids=lambda query: repr(query[:20]))
+async def test_an_odd_question_is_answered_within_a_second(shard: Shard, story: Story, query: str) -> None:
+    told = story("ann")
+    await shard.commit_memories([row for number in range(20) for row in told.add(f"fact {number} word")])
+
+    started = time.monotonic()
+    for mode in MODES:
+        await hits(shard, asked(told.scope, query, mode=mode))
+
+    assert time.monotonic() - started < 3
+
+
+async def test_a_question_without_words_finds_nothing_by_words(shard: Shard, story: Story) -> None:
+    told = story("ann")
+    await shard.commit_memories(told.add("fact"))
+
+    for query in ("", "?!", "\u200b", "\U0001f642"):
+        assert await texts(shard, asked(told.scope, query, mode="keyword")) == []
+
+
+@pytest.mark.parametrize(("text", "query"), LANGUAGES, ids=lambda value: value[:12])
+async def test_words_of_any_language_are_found_and_others_are_not(
+    shard: Shard, story: Story, text: str, query: str
+) -> None:
+    told = story("ann")
+    await shard.commit_memories([*told.add(text), *told.add("喝红 кофе́йня java nodejs knot fished")])
+
+    found = await hits(shard, asked(told.scope, query, mode="keyword", similarity_threshold=1.0), -AXES[0])
+
+    assert [hit.row.event.text for hit in found] == [text]
+
+
+async def test_keyword_mode_holds_only_matches_and_partial_ones_need_the_threshold(shard: Shard, story: Story) -> None:
+    told = story("ann")
+    await shard.commit_memories(told.add("red bike", vector=AXES[1]))
+    await shard.commit_memories(told.add("red car", vector=AXES[0]))
+    await shard.commit_memories(told.add("blue boat", vector=AXES[0]))
+
+    assert await texts(shard, asked(told.scope, "red bike", mode="keyword", similarity_threshold=0.5)) == [
+        "red bike",
+        "red car",
+    ]
+    assert await texts(shard, asked(told.scope, "RED BIKE", mode="keyword", similarity_threshold=0.5), None) == [
+        "red bike"
+    ]
+
+
+BAD = {"nan": np.full(8, np.nan), "zeros": np.zeros(8), "short": AXES[0][:7], "long": np.ones(9)}
+
+
+@pytest.mark.parametrize("kind", BAD)
+async def test_a_bad_vector_of_a_question_is_a_failure_and_not_an_empty_answer(
+    shard: Shard, story: Story, kind: str
+) -> None:
+    told = story("ann")
+    await shard.commit_memories(told.add("fact"))
+
+    with pytest.raises(Unavailable, match="unit vector"):
+        await search(shard, asked(told.scope, mode="semantic"), BAD[kind])
+    found = await search(shard, asked(told.scope, mode="hybrid"), BAD[kind])
+    assert [hit.row.event.text for hit in found.hits] == ["fact"]
+    assert found.failed == ("vector search failed",)
+    found = await search(shard, asked(told.scope, mode="keyword"), BAD[kind])
+    assert [(hit.row.event.text, hit.similarity) for hit in found.hits] == [("fact", 0.0)]
+    assert found.failed == ("vector search failed",)
+
+
+async def test_without_a_vector_only_words_are_searched(shard: Shard, story: Story) -> None:
+    told = story("ann")
+    await shard.commit_memories([*told.add("fact"), *told.add("other")])
+
+    assert await texts(shard, asked(told.scope), None) == ["fact"]
+
+
+async def test_both_sides_failing_is_a_failure(lake: Lake, shard: Shard, story: Story, uri: str) -> None:
+    await shard.commit_memories(story("ann").add("fact"))
+    broken = Shard("/nowhere/at/all", 0, 8, shard.memories, shard.turns)
+
+    for mode in MODES:
+        with pytest.raises(Unavailable, match="not where it was"):
+            await search(broken, asked(Scope(project_id="shop", user_id="ann"), mode=mode), AXES[0])
+
+
+FILTERS: list[tuple[dict[str, Any], list[int]]] = [
+    ({"tags": ["a"]}, [1, 2]),
+    ({"tags": ["a", "b"]}, [2]),
+    ({"tags": ["b"]}, [2, 3]),
+    ({"tags": [""]}, []),
+    ({"tags": ["a\n"]}, []),
+    ({"tags": ["a\n\nb"]}, []),
+    ({"tags": ['"a"']}, []),
+    ({"tags": ["aa"]}, [5]),
+    ({"tags": ["A"]}, []),
+    ({"tags": ["50% o'neil\\n"]}, [6]),
+    ({"domain": "web"}, [1]),
+    ({"domain": "we"}, []),
+    ({"domain": "x' OR '1'='1"}, []),
+    ({"sessionId": "s-2"}, [2]),
+    ({"since": START + timedelta(minutes=3)}, [3, 4, 5, 6]),
+    ({"since": START + timedelta(minutes=3, microseconds=1)}, [4, 5, 6]),
+    ({"until": START + timedelta(minutes=2)}, [1, 2]),
+    ({"until": START + timedelta(minutes=2) - timedelta(microseconds=1)}, [1]),
+    ({"since": START + timedelta(minutes=2), "until": START + timedelta(minutes=3)}, [2, 3]),
+    ({"tags": ["a"], "sessionId": "s-2", "since": START}, [2]),
+    ({}, [1, 2, 3, 4, 5, 6]),
+]
+
+
+async def test_all_filters_that_are_given_hold_in_every_mode(shard: Shard, story: Story) -> None:
+    told = story("ann")
+    given: list[dict[str, Any]] = [
+        {"tags": ("a",), "domain": "web"},
+        {"tags": ("a", "b"), "source_session_id": "s-2"},
+        {"tags": ("b",)},
+        {"tags": ()},
+        {"tags": ("aa",)},
+        {"tags": ("50% o'neil\\n",)},
+    ]
+    await shard.commit_memories([row for number, fields in enumerate(given, 1) for row in
+                                 told.add(f"fact {number}", **{"source_session_id": None} | fields)])  # fmt: skip
+
+    for filters, expected in FILTERS:
+        for mode in MODES:
+            found = await hits(shard, asked(told.scope, mode=mode, filters=filters))
+            assert sorted(hit.row.event.id for hit in found) == expected, filters
+
+
+async def everywhere(shard: Shard, scope: Scope, query: str, vector: Any) -> Sequence[str]:
+    found = [set(await texts(shard, asked(scope, query, mode=mode), vector)) for mode in MODES]
+    known = {row.event.text for row in (await shard.scope_memory(scope)).current}
+    return sorted(set.union(*found) | known)
+
+
+async def test_what_was_deleted_or_replaced_is_never_found_again_and_takes_no_place(
+    shard: Shard, story: Story, unit: Unit
+) -> None:
+    told = story("ann")
+    await shard.commit_memories([*told.add("my phone is 123"), *told.add("editor is vim"), *told.add("likes tea")])
+    await shard.commit_memories(told.delete(1))
+    await shard.commit_memories(told.update(2, "editor is helix"))
+    await shard.commit_memories(told.nothing("likes tea"))
+
+    for _ in range(2):
+        for query in ("my phone is 123", "editor is vim", "editor", "likes tea"):
+            found = await everywhere(shard, told.scope, query, unit(query))
+            assert found == ["editor is helix", "likes tea"]
+        for mode in MODES:
+            first = await texts(shard, asked(told.scope, "editor is vim", mode=mode, top_k=2), unit("editor is vim"))
+            assert len(first) == (1 if mode == "keyword" else 2)
+            helix = await texts(shard, asked(told.scope, "helix", mode=mode, top_k=1), unit("editor is helix"))
+            assert helix == ["editor is helix"]
+        await compact(shard, "memories", timedelta(milliseconds=1))
+
+
+async def test_two_scopes_with_mirrored_facts_never_meet(shard: Shard, story: Story) -> None:
+    ann, bo = story("ann"), story("bo")
+    for told, marker in ((ann, "apple"), (bo, "banana")):
+        await shard.commit_memories([*told.add(f"likes {marker}"), *told.add(f"hates {marker}")])
+        await shard.commit_memories(told.update(1, f"adores {marker}"))
+        await shard.commit_memories(told.delete(2))
+
+    for when in ({}, {"as_of": START + timedelta(days=9)}, {"known_at": START + timedelta(hours=2, minutes=1)}):
+        for mode in MODES:
+            found = await texts(shard, asked(ann.scope, "likes adores banana apple", mode=mode, **when))
+            assert found
+            assert all("apple" in text for text in found)
+    assert all("apple" in row.event.text for row in await shard.scope_rows(ann.scope))
+
+
+WHEN: list[tuple[dict[str, int], list[str]]] = [
+    # Told at hour 1: Paris from minute 10. Hour 2: Rome from minute 30. Hour 3: Oslo from minute 20, too late to be
+    # current. Hour 4: deleted at minute 50. Hour 5: another memory, Lima from minute 15.
+    ({}, ["Lima"]),
+    ({"as_of": 9}, []),
+    ({"as_of": 10}, ["Paris"]),
+    ({"as_of": 19}, ["Lima", "Paris"]),
+    ({"as_of": 20}, ["Lima", "Oslo"]),
+    ({"as_of": 29}, ["Lima", "Oslo"]),
+    ({"as_of": 30}, ["Lima", "Rome"]),
+    ({"as_of": 49}, ["Lima", "Rome"]),
+    ({"as_of": 50}, ["Lima"]),
+    ({"known_at": 0}, []),
+    ({"known_at": 1}, ["Paris"]),
+    ({"known_at": 2}, ["Rome"]),
+    ({"known_at": 3}, ["Rome"]),
+    ({"known_at": 4}, []),
+    ({"known_at": 5}, ["Lima"]),
+    ({"as_of": 40, "known_at": 1}, ["Paris"]),
+    ({"as_of": 40, "known_at": 2}, ["Rome"]),
+    ({"as_of": 15, "known_at": 2}, ["Paris"]),
+    ({"as_of": 25, "known_at": 3}, ["Oslo"]),
+    ({"as_of": 60, "known_at": 3}, ["Rome"]),
+    ({"as_of": 60, "known_at": 4}, []),
+    ({"as_of": 25, "known_at": 5}, ["Lima", "Oslo"]),
+]
+
+
+async def moved(shard: Shard, story: Story) -> Scope:
+    told = story("ann")
+    for rows in (
+        told.add("Paris", minute=10),
+        told.update(1, "Rome", minute=30),
+        told.update(1, "Oslo", minute=20, status="historic"),
+        told.delete(1, minute=50),
+        told.add("Lima", minute=15),
+    ):
+        await shard.commit_memories(rows)
+    scope: Scope = told.scope
+    return scope
+
+
+def at(when: dict[str, int]) -> dict[str, Any]:
+    units = {"as_of": "minutes", "known_at": "hours"}
+    return {name: START + timedelta(**{units[name]: number}) for name, number in when.items()}
+
+
+async def test_what_was_true_or_believed_at_a_moment_is_found_as_of_then(shard: Shard, story: Story) -> None:
+    scope = await moved(shard, story)
+
+    for _ in range(2):
+        for when, expected in WHEN:
+            found = await texts(shard, asked(scope, mode="semantic", **at(when)))
+            assert sorted(found) == expected, when
+        await compact(shard, "memories", timedelta(milliseconds=1))
+
+
+@pytest.mark.xfail(strict=True, reason="a version that a late statement cut short has forgotten how long it was held")
+async def test_what_was_believed_of_a_moment_before_a_late_statement_came_is_still_found(
+    shard: Shard, story: Story
+) -> None:
+    scope = await moved(shard, story)
+
+    assert await texts(shard, asked(scope, mode="semantic", **at({"as_of": 25, "known_at": 2}))) == ["Paris"]
+
+
+async def test_words_follow_fifty_rounds_of_adding_changing_deleting_and_compacting(shard: Shard, story: Story) -> None:
+    told = story("ann")
+    words = ["red", "green", "blue", "sea", "sky"]
+    for number in range(50):
+        text = f"{words[number % 5]} {words[number * 7 % 3]} thing{number}"
+        rows = [*told.add(text)]
+        if number > 2:
+            rows += told.update(number, f"{words[number * 3 % 5]} changed{number}")
+        if number % 4 == 3:
+            rows += told.delete(number - 1)
+        await shard.commit_memories(rows)
+        await compact(shard, "memories", timedelta(milliseconds=1))
+        query = f"{words[number % 5]} thing{number}"
+        terms = keywords.query_terms(query)
+        expected = {
+            row.event.event_id
+            for row in told.memory.current
+            if keywords.coverage(terms, frozenset(keywords.index_terms(row.event.text)))
+        }
+        found = await hits(shard, asked(told.scope, query, mode="keyword"))
+        assert {hit.row.event.event_id for hit in found} == expected
+    indexes = {tuple(index.columns): index.num_unindexed_rows for index in await shard.memories.list_indices()}
+    assert indexes[("keywords",)] == 0
+
+
+async def test_a_hundred_questions_and_writes_at_once_all_end(shard: Shard, story: Story, unit: Unit) -> None:
+    told = story("ann")
+    rows = [told.add(f"fact {number}") for number in range(40)]
+
+    async with asyncio.timeout(20):
+        await asyncio.gather(
+            *(shard.commit_memories(some) for some in rows),
+            *(search(shard, asked(told.scope, mode=MODES[number % 3]), unit("x")) for number in range(40)),
+        )
+
+    assert len(await texts(shard, asked(told.scope))) == 40
