@@ -73,7 +73,7 @@ def asyncapi() -> dict[str, Any]:
         "info": {
             "title": "memlake",
             "version": "1",
-            "description": "Seen from the service: it receives turns, commands and questions, and sends the rest. Topic "
+            "description": "Seen from the service: it receives turns, commands and questions and sends the rest. Topic "
             "names start with the deployment's name, here memlake. Messages carry CloudEvents 1.0 headers in Kafka's "
             "binary mode; on input they are optional.",
         },
