@@ -25,6 +25,7 @@ from schemas.memory import (
     event_id,
 )
 from streams.decide.types import Decision, Neighbour
+from streams.extract import read_claim
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,17 @@ class Cause:
         """Memories that the caller told of: candidates of this call only, with negative ids."""
         for index, told in enumerate(self._existing, 1):
             similarity = float(min(1.0, max(0.0, vector @ vectors[told.text])))
-            yield Neighbour(-index, told.text, round(similarity, 4), self.fact.event_time)
+            claim = read_claim(told.text, self.fact.language)
+            yield Neighbour(
+                -index,
+                told.text,
+                round(similarity, 4),
+                self.fact.event_time,
+                subject=claim.subject,
+                attribute=claim.attribute,
+                value=claim.value,
+                polarity=claim.polarity,
+            )
 
     @property
     def _existing(self) -> Sequence[Any]:

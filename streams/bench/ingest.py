@@ -65,7 +65,7 @@ async def _publish(settings: Settings, texts: list[str]) -> tuple[float, list[st
     finally:
         for client in clients:
             await client.__aexit__()
-    facts = []
+    facts: list[str] = []
     for report in (one for share in answers for one in share):
         if not isinstance(report, TurnReport):
             raise report

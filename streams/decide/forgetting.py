@@ -31,41 +31,23 @@ def forget(fact: Fact, neighbours: Sequence[Neighbour], options: DecisionOptions
         reverse=True,
     )
     if not ranked or ranked[0][0] <= 0:
-        return Decision(
-            "NONE", None, fact.text, 0.8, "Nothing known is what was asked to be forgotten.", "heuristic", considered
-        )
+        reason = "Nothing known is what was asked to be forgotten."
+        return Decision("NONE", None, fact.text, 0.8, reason, "heuristic", considered)
     match, _, _, _, known = ranked[0]
+    against = _reason_against(fact, known, options)
+    if against is not None:
+        return Decision("NONE", known.id, known.text, 0.8, against, "heuristic", considered)
+    reason = f"Asked to forget: {fact.text}"
+    return Decision("DELETE", known.id, known.text, match, reason, "heuristic", considered)
+
+
+def _reason_against(fact: Fact, known: Neighbour, options: DecisionOptions) -> str | None:
+    """Why the memory that was meant is not deleted, or None."""
     if known.id < 0:
-        return Decision(
-            "NONE",
-            known.id,
-            known.text,
-            0.8,
-            "Only told by the caller: there is nothing of ours to forget.",
-            "heuristic",
-            considered,
-        )
+        return "Only told by the caller: there is nothing of ours to forget."
     if known.event_time > fact.event_time:
-        return Decision(
-            "NONE",
-            known.id,
-            known.text,
-            0.7,
-            "It was told again after it was asked to be forgotten.",
-            "heuristic",
-            considered,
-        )
-    if not options.enable_delete_operations:
-        return Decision(
-            "NONE",
-            known.id,
-            known.text,
-            0.8,
-            "Asked to forget it, but deleting is not enabled.",
-            "heuristic",
-            considered,
-        )
-    return Decision("DELETE", known.id, known.text, match, f"Asked to forget: {fact.text}", "heuristic", considered)
+        return "It was told again after it was asked to be forgotten."
+    return None if options.enable_delete_operations else "Asked to forget it, but deleting is not enabled."
 
 
 def _match(fact: Fact, known: Neighbour) -> float:

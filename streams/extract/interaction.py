@@ -43,20 +43,8 @@ def extract_interaction(command: Command, *, record_id: str, recorded_at: dateti
         recorded_at: When the broker took it in: the time of what is told where the command tells none.
     """
     spoken_at = command.timestamp or recorded_at
-    scope = command.scope or Scope(project_id="-", user_id="-")
-    topic = command.context.conversation_topic if command.context else None
     speeches = [speech for text in texts_of(command.interaction or ()) for speech in speeches_of(text)]
-    turns = [
-        Turn(
-            turn_id=f"{record_id}#{number}",
-            scope=scope,
-            role=role,
-            content=content,
-            timestamp=spoken_at,
-            conversation_topic=topic,
-        )
-        for number, (role, content) in enumerate(speeches[:MAX_TURNS])
-    ]
+    turns = _turns(command, speeches[:MAX_TURNS], record_id, spoken_at)
     drafts: list[Draft] = []
     skips: list[Skip] = []
     for number, turn in enumerate(turns):
@@ -76,6 +64,23 @@ def extract_interaction(command: Command, *, record_id: str, recorded_at: dateti
     ]
     facts = tuple(fact_of(draft, record_id, index, spoken_at) for index, draft in enumerate(drafts[:MAX_FACTS]))
     return Extraction(facts=facts, skipped=tuple(skips), extractor=EXTRACTOR)
+
+
+def _turns(command: Command, speeches: list[tuple[Role, str]], record_id: str, spoken_at: datetime) -> list[Turn]:
+    """Speeches as turns of one conversation."""
+    scope = command.scope or Scope(project_id="-", user_id="-")
+    topic = command.context.conversation_topic if command.context else None
+    return [
+        Turn(
+            turn_id=f"{record_id}#{number}",
+            scope=scope,
+            role=role,
+            content=content,
+            timestamp=spoken_at,
+            conversation_topic=topic,
+        )
+        for number, (role, content) in enumerate(speeches)
+    ]
 
 
 def speeches_of(text: str) -> list[tuple[Role, str]]:
