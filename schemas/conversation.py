@@ -12,15 +12,18 @@ from schemas.message import Input, Message, Metadata, in_utc, utf8
 Role = Literal["user", "assistant", "system", "tool"]
 Name = Annotated[str, StringConstraints(min_length=1, max_length=256)]
 
-_SHOWS_NOTHING = frozenset({"Cc", "Cf", "Mn", "Zl", "Zp", "Zs"})
-"""Control and format characters, marks on nothing, white space."""
-_FILLERS = frozenset("\u115f\u1160\u2800\u3164\uffa0")
-"""Letters and patterns that are drawn as nothing."""
+_SHOWN = frozenset("LNPS")
+"""First letters of the Unicode categories that show something: letters, numbers, punctuation, symbols; no lone marks."""
+_FILLERS = frozenset("\u115f\u1160\u2800\u3164\uffa0\ufffd")
+"""Letters and patterns that are drawn as nothing, and what stands for a letter that got lost."""
 
 
 def is_blank(text: str) -> bool:
-    """Whether a text shows nothing at all: white space and characters without width, in any order."""
-    return all(unicodedata.category(char) in _SHOWS_NOTHING or char in _FILLERS for char in text)
+    """Whether a text shows nothing: white space, characters without width, marks on nothing, in any order.
+
+    An embedding model has a vector even for nothing, and it is a little like everything.
+    """
+    return not any(unicodedata.category(char)[0] in _SHOWN and char not in _FILLERS for char in text)
 
 
 class Scope(Input):

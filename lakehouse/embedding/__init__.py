@@ -7,6 +7,6 @@ applies it; a text that ``is_blank`` must not be asked for.
 
 from lakehouse.embedding.embedder import Embedder
 from lakehouse.embedding.load import load_embedder
-from lakehouse.embedding.text import embedding_text, is_blank
+from lakehouse.embedding.text import embedding_text
 
-__all__ = ["Embedder", "embedding_text", "is_blank", "load_embedder"]
+__all__ = ["Embedder", "embedding_text", "load_embedder"]

@@ -14,8 +14,9 @@ import numpy as np
 
 from lakehouse.embedding.embedder import Vectors
 from lakehouse.embedding.exported import FORMAT
-from lakehouse.embedding.text import RECIPE, embedding_text, is_blank
+from lakehouse.embedding.text import RECIPE, embedding_text
 from lakehouse.embedding.thread import TOKENS_PER_RUN, EmbeddingThread, Model
+from schemas.conversation import is_blank
 from schemas.errors import InvalidMessage, Unavailable
 
 QUEUE_TEXTS = 8192

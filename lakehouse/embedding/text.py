@@ -11,10 +11,6 @@ RECIPE = "t1"
 MAX_CHARS = 65_536
 """What lies beyond is not read. Far more than a model's tokens hold; it bounds the work of one text."""
 
-# Read, as opposed to seen through: letters, numbers, punctuation and symbols. Marks alone say nothing.
-_READABLE = frozenset("LNPS")
-_REPLACEMENT = "\ufffd"
-
 
 def embedding_text(text: str) -> str:
     """Make the text to embed: NFC, whitespace collapsed, trimmed, at most ``MAX_CHARS`` characters.
@@ -23,11 +19,3 @@ def embedding_text(text: str) -> str:
     """
     whole = text.strip()[:MAX_CHARS].encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     return " ".join(unicodedata.normalize("NFC", whole).split())[:MAX_CHARS].rstrip()
-
-
-def is_blank(text: str) -> bool:
-    """Whether the text has nothing to embed: no letter, number, punctuation or symbol.
-
-    A model has a vector even for nothing, and it is a little like everything.
-    """
-    return not any(char != _REPLACEMENT and unicodedata.category(char)[0] in _READABLE for char in text)

@@ -156,7 +156,10 @@ async def test_hostile_messages_become_dead_letters_and_errors_and_nothing_stops
             correlation_id = f"{suffix}-{number}" if number % 2 else None
             headers = list(ways[number % len(ways)])
             if correlation_id:
-                headers += [("reply_to", running.topic("replies").encode()), ("correlation_id", correlation_id.encode())]
+                headers += [
+                    ("reply_to", running.topic("replies").encode()),
+                    ("correlation_id", correlation_id.encode()),
+                ]
             value = kinds[number % len(kinds)]
             if value is None and suffix == "facts":
                 value = b"-"  # there, nothing is the tombstone of what was erased
@@ -209,7 +212,9 @@ async def test_a_message_as_large_as_its_topic_takes_becomes_a_dead_letter_with_
     await still_works(running)
 
 
-@pytest.mark.parametrize("text", ["I like tea. ", "a", "\\u0001x", "ä"], ids=["prose", "one word", "controls", "accents"])
+@pytest.mark.parametrize(
+    "text", ["I like tea. ", "a", "\\u0001x", "ä"], ids=["prose", "one word", "controls", "accents"]
+)
 async def test_a_turn_as_large_as_its_topic_takes_has_one_outcome_and_holds_up_nobody_for_long(
     running: Deployment, worker: WorkerProcess, text: str
 ) -> None:
@@ -238,9 +243,7 @@ async def test_a_record_without_a_time_of_its_own_is_handled(running: Deployment
 
 async def test_numbers_that_overflow_never_come_out_as_no_json(running: Deployment, worker: WorkerProcess) -> None:
     async with plain_producer(running.bootstrap) as producer:
-        await producer.send_and_wait(
-            running.topic("turns"), _raw("number", "1e999"), key=SCOPE.key.encode()
-        )
+        await producer.send_and_wait(running.topic("turns"), _raw("number", "1e999"), key=SCOPE.key.encode())
     await running.settled()
     for suffix in ("facts", "changes", "deadletters"):
         for record in await running.records(suffix):

@@ -22,7 +22,7 @@ from lakehouse.embedding.exported import export_folder, read_export
 from lakehouse.embedding.load import load_embedder
 from lakehouse.embedding.model import BUNDLED
 from lakehouse.embedding.onnx_embedder import OnnxEmbedder
-from lakehouse.embedding.text import is_blank
+from schemas.conversation import is_blank
 from schemas.errors import InvalidMessage, Unavailable
 
 WHO = ("I", "My brother", "The backend team", "Dr. Okafor", "Our landlord in Coimbra", "她")

@@ -20,7 +20,8 @@ from lakehouse.embedding.engine import Engine
 from lakehouse.embedding.exported import ONNX_FILE, export_folder, read_export
 from lakehouse.embedding.load import load_embedder
 from lakehouse.embedding.model import BUNDLED, find_model, model_id
-from lakehouse.embedding.text import RECIPE, embedding_text, is_blank
+from lakehouse.embedding.text import RECIPE, embedding_text
+from schemas.conversation import is_blank
 from schemas.errors import InvalidMessage, Misconfigured, Unavailable
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # torch's and its friends' own

@@ -2,7 +2,8 @@
 
 import pytest
 
-from lakehouse.embedding.text import MAX_CHARS, embedding_text, is_blank
+from lakehouse.embedding.text import MAX_CHARS, embedding_text
+from schemas.conversation import is_blank
 
 MADE = [
     pytest.param("I like tea.", "I like tea.", id="plain text is left alone"),
@@ -18,7 +19,20 @@ MADE = [
     pytest.param("x" * (MAX_CHARS + 5), "x" * MAX_CHARS, id="bounded"),
 ]
 
-BLANK = ["", " ", "\n\t", "\u200b", "\u00a0", "\u200b\u200d \ufeff", "\u0301", "\x00", "\ufffd", "\ufe0f", "\ue000"]
+BLANK = [
+    "",
+    " ",
+    "\n\t",
+    "\u200b",
+    "\u00a0",
+    "\u200b\u200d \ufeff",
+    "\u0301",
+    "\x00",
+    "\ufffd",
+    "\ufe0f",
+    "\ue000",
+    "\u3164",
+]
 NOT_BLANK = ["a", "?", "42", "🙂", "€", " . ", "我", "a\u0301", "\u200bx"]
 
 

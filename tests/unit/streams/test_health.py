@@ -92,5 +92,7 @@ def test_the_state_is_told_as_json() -> None:
         "loopDelayMs": 250.0,
         "agents": {"intake": {"handled": 0, "sinceLastS": 50.25, "waitingFor": "no broker"}},
     }
+    health.partitions = ()
+    assert health.told(NOW)["status"] == "ready"
     health.stopping = True
     assert health.told(NOW)["status"] == "stopping"

@@ -19,7 +19,10 @@ REFUSED: list[tuple[Headers, str]] = [
     ([("reply_to", b""), ID], "reply_to"),
     ([("reply_to", b" lake.replies"), ID], "reply_to"),
     ([("reply_to", b"lake.replies\xff"), ID], "reply_to"),
+    ([("reply_to", b"lake.replies.a b"), ID], "reply_to"),
+    ([("reply_to", b"lake.replies." + b"x" * 249), ID], "reply_to"),
     ([("reply_to", b"lake.replies")], "correlation_id"),
+    ([("reply_to", b"lake.replies"), ("correlation_id", b"x" * 1025)], "correlation_id"),
     ([("reply_to", b"lake.replies"), ("correlation_id", b"")], "correlation_id"),
     ([("reply_to", b"lake.replies"), ID, ("deadline", b"soon")], "deadline"),
     ([("reply_to", b"lake.replies"), ID, ("deadline", b"")], "deadline"),
@@ -56,14 +59,19 @@ def test_the_way_back_is_what_the_headers_say(headers: Headers, address: ReplyAd
     assert reply_address(a_record(headers), ANSWERS) == address
 
 
-@pytest.mark.parametrize(
-    ("told", "moment"),
-    [
-        ([], STAMP),
-        ([("memlake_recorded_at", b"2024-12-31T23:00:00+01:00")], datetime(2024, 12, 31, 22, 0, tzinfo=UTC)),
-        ([("memlake_recorded_at", b"yesterday")], STAMP),
-    ],
-)
+FORWARDED = ("memlake_forwarded", b"1")
+RECORDED: list[tuple[Headers, datetime]] = [
+    ([], STAMP),
+    ([FORWARDED, ("memlake_recorded_at", b"2024-12-31T23:00:00+01:00")], datetime(2024, 12, 31, 22, 0, tzinfo=UTC)),
+    ([("memlake_recorded_at", b"2024-12-31T23:00:00+01:00")], STAMP),
+    ([FORWARDED], STAMP),
+    ([FORWARDED, ("memlake_recorded_at", b"yesterday")], STAMP),
+    ([FORWARDED, ("memlake_recorded_at", b"2024-12-31T23:00:00")], STAMP),
+    ([FORWARDED, ("memlake_recorded_at", b"0001-01-01T00:00:00+14:00")], STAMP),
+]
+
+
+@pytest.mark.parametrize(("told", "moment"), RECORDED, ids=str)
 def test_an_input_was_recorded_when_the_broker_first_took_it_in(told: Headers, moment: datetime) -> None:
     assert a_record(told).recorded_at == moment
 
