@@ -28,10 +28,16 @@ class AgentProgress:
     """What one agent has done; times in seconds of the caller's clock."""
 
     last_done: float
-    in_hand_since: float | None = None
-    waiting_for: str | None = None
-    """Why the batch in hand is tried again."""
+    in_hand: dict[int, float] = field(default_factory=dict)
+    """Since when a batch of a partition is in hand."""
+    waiting_for: dict[int, str] = field(default_factory=dict)
+    """Why a partition's batch in hand is tried again."""
     handled: int = 0
+
+    @property
+    def waits_for_the_world(self) -> bool:
+        """Whether all that is in hand is being tried again."""
+        return bool(self.in_hand) and self.in_hand.keys() == self.waiting_for.keys()
 
 
 @dataclass
@@ -57,20 +63,21 @@ class Health:
         """The progress of an agent."""
         return self.agents.setdefault(name, AgentProgress(self.started))
 
-    def took(self, name: str, now: float) -> None:
-        """An agent has a batch in hand."""
-        self.agent(name).in_hand_since = now
+    def took(self, name: str, now: float, partition: int) -> None:
+        """An agent has a partition's batch in hand."""
+        self.agent(name).in_hand[partition] = now
 
-    def done(self, name: str, messages: int, now: float) -> None:
-        """An agent has handled its batch."""
+    def done(self, name: str, messages: int, now: float, partition: int) -> None:
+        """An agent has handled a partition's batch."""
         progress = self.agent(name)
-        progress.in_hand_since, progress.waiting_for = None, None
+        progress.in_hand.pop(partition, None)
+        progress.waiting_for.pop(partition, None)
         progress.last_done, self.lag_moved = now, now
         progress.handled += messages
 
-    def waits(self, name: str, reason: str) -> None:
-        """An agent tries its batch again, for a reason."""
-        self.agent(name).waiting_for = reason
+    def waits(self, name: str, reason: str, partition: int) -> None:
+        """An agent tries a partition's batch again, for a reason."""
+        self.agent(name).waiting_for[partition] = reason
 
     def reasons(self, now: float) -> list[str]:
         """Everything that is wrong; empty when the worker is well."""
@@ -81,11 +88,10 @@ class Health:
         if now - self.broker_seen > limit:
             found.append(f"the broker has not answered for {now - self.broker_seen:.0f} s")
         for name, progress in self.agents.items():
-            if progress.in_hand_since is not None and now - progress.in_hand_since > limit:
-                held = now - progress.in_hand_since
-                found.append(
-                    f"{name} has been at one batch for {held:.0f} s: {progress.waiting_for or 'still working'}"
-                )
+            for partition, since in list(progress.in_hand.items()):  # a copy: the endpoint asks from its own thread
+                if now - since > limit:
+                    why = progress.waiting_for.get(partition, "still working")
+                    found.append(f"{name} has been at one batch of {partition} for {now - since:.0f} s: {why}")
         if self.lag and now - self.lag_moved > limit:
             found.append(f"{self.lag} messages wait and none was handled for {now - self.lag_moved:.0f} s")
         return found
@@ -121,7 +127,7 @@ class Health:
                 name: {
                     "handled": progress.handled,
                     "sinceLastS": round(now - progress.last_done, 3),
-                    "waitingFor": progress.waiting_for,
+                    "waitingFor": next(iter(list(progress.waiting_for.values())), None),
                 }
                 for name, progress in self.agents.items()
             },

@@ -16,6 +16,7 @@ from schemas.errors import Conflict, InvalidMessage, Unavailable
 from streams.batching import Batcher, BatchPolicy
 from streams.health import Health
 from streams.incoming import Incoming
+from streams.lane import Lane
 from streams.letters import letters
 from streams.logs import logger
 from streams.ports import Ports
@@ -53,6 +54,8 @@ class AgentLoop:
     stopping: bool = False
     moves: int = 0
     """How often partitions have moved."""
+    _lanes: dict[int, Lane] = field(default_factory=dict)
+    _busy: int = 0
 
     def __post_init__(self) -> None:
         self.idle.set()
@@ -74,7 +77,7 @@ class AgentLoop:
         end = time.monotonic() + patience_s
         while not self.idle.is_set():
             left = end - time.monotonic()
-            if left <= 0 or self.health.agent(self.name).waiting_for is not None:
+            if left <= 0 or self.health.agent(self.name).waits_for_the_world:
                 return False
             await asyncio.wait([waiting := asyncio.ensure_future(self.idle.wait())], timeout=min(left, LOOK_S))
             waiting.cancel()
@@ -83,41 +86,58 @@ class AgentLoop:
     def moved(self) -> None:
         """Partitions have moved: what the handler keeps may be old, and what is in hand will be delivered again."""
         self.moves += 1
+        for lane in self._lanes.values():
+            lane.clear()
         self.handler.forget()
 
     async def run(self, source: AsyncIterator[Incoming]) -> None:
-        """Work until the source ends or the task is cancelled; a batch in hand is then simply not acknowledged."""
+        """Work until the source ends or the task is cancelled; a batch in hand is then simply not acknowledged.
+
+        Each partition has a lane of its own, so that none waits for another: while one commits, another embeds.
+        """
+        async with asyncio.TaskGroup() as lanes:
+            async for incoming in source:
+                lane = self._lanes.get(incoming.partition)
+                if lane is None:
+                    lane = self._lanes[incoming.partition] = Lane(self.ports.settings.batch_bytes)
+                    lanes.create_task(self._work(incoming.partition, lane))
+                await lane.put(incoming)
+            for lane in self._lanes.values():
+                lane.end()
+        self._lanes.clear()
+
+    async def _work(self, partition: int, lane: Lane) -> None:
         settings = self.ports.settings
         policy = BatchPolicy(settings.batch_size, settings.batch_bytes, settings.batch_linger_ms / 1000)
-        batcher = Batcher(source, policy, lambda incoming: incoming.size)
+        batcher = Batcher(lane.items(), policy, lambda incoming: incoming.size)
         try:
             async for batch in batcher:
                 if self.stopping:
                     await asyncio.Event().wait()  # until the application ends this task
+                self._busy += 1
                 self.idle.clear()
                 try:
-                    await self._batch(batch)
+                    await self._batch(partition, batch)
                 finally:
-                    self.idle.set()
+                    lane.done(batch)
+                    self._busy -= 1
+                    if not self._busy:
+                        self.idle.set()
         finally:
             batcher.close()
 
-    async def _batch(self, batch: list[Incoming]) -> None:
+    async def _batch(self, partition: int, batch: list[Incoming]) -> None:
         started = time.monotonic()
-        self.health.took(self.name, started)
-        shards: dict[int, list[Incoming]] = {}
-        for incoming in batch:
-            shards.setdefault(incoming.partition, []).append(incoming)
-        async with asyncio.TaskGroup() as tasks:
-            for partition, some in shards.items():
-                tasks.create_task(self._shard(partition, some))
-        took = time.monotonic() - started
-        self.health.done(self.name, len(batch), time.monotonic())
+        self.health.took(self.name, started, partition)
+        await self._shard(partition, batch)
+        ended = time.monotonic()
+        self.health.done(self.name, len(batch), ended, partition)
         metrics = self.ports.metrics
         metrics.handled.labels(self.name).inc(len(batch))
         metrics.batch_size.labels(self.name).observe(len(batch))
-        metrics.batch_seconds.labels(self.name).observe(took)
-        log.debug("handled", agent=self.name, messages=len(batch), shards=sorted(shards), ms=round(took * 1000, 1))
+        metrics.batch_seconds.labels(self.name).observe(ended - started)
+        took_ms = round((ended - started) * 1000, 1)
+        log.debug("handled", agent=self.name, messages=len(batch), partition=partition, ms=took_ms)
 
     async def _shard(self, partition: int, batch: list[Incoming]) -> None:
         """Handle one partition's part to the end, whatever it takes, then let its offsets go."""
@@ -144,7 +164,7 @@ class AgentLoop:
             try:
                 await self.handler.handle(partition, batch)
             except (Unavailable, Conflict) as error:
-                self.health.waits(self.name, str(error))
+                self.health.waits(self.name, str(error), partition)
                 self.ports.metrics.retries.labels(self.name, type(error).__name__).inc()
                 log.warning("trying again", agent=self.name, partition=partition, pause_s=pause, reason=str(error))
                 await asyncio.sleep(pause * random.uniform(0.7, 1.0))  # noqa: S311 - workers must not try in step
@@ -178,7 +198,7 @@ class AgentLoop:
             try:
                 await self.ports.outbox.send(outgoing)
             except Unavailable as away:
-                self.health.waits(self.name, str(away))
+                self.health.waits(self.name, str(away), incoming.partition)
                 await asyncio.sleep(pause)
                 pause = min(2 * pause, self.ports.settings.retry_max_s)
             else:

@@ -72,11 +72,11 @@ class Settings(BaseModel):
     batch_size: Annotated[int, Field(ge=1, le=5000, json_schema_extra=_unit("messages"))] = 100
     """The largest batch an agent handles at once."""
     batch_bytes: Annotated[int, Field(ge=1024, le=1 << 30, json_schema_extra=_unit("bytes"))] = 16 * 1024 * 1024
-    """The largest batch an agent handles at once, by the size of its values."""
+    """The largest batch an agent handles at once, and what a partition holds for it, by the size of keys and values."""
     batch_linger_ms: Annotated[float, Field(ge=0, le=1000, json_schema_extra=_unit("ms"))] = 3
     """How long a batch waits for one more message."""
-    buffer_size: Annotated[int, Field(ge=1, le=100_000, json_schema_extra=_unit("messages"))] = 256
-    """Messages an agent holds beyond its batch; when it is full, consumption pauses."""
+    buffer_size: Annotated[int, Field(ge=1, le=100_000, json_schema_extra=_unit("messages"))] = 32
+    """Messages that wait for an agent beside those its partitions hold; when it is full, consumption pauses."""
     attempts: Annotated[int, Field(ge=1, le=100)] = 3
     """Tries for a message that fails by itself, before it becomes a dead letter."""
     retry_max_s: Annotated[float, Field(gt=0, le=600, json_schema_extra=_unit("s"))] = 10

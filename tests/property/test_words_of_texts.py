@@ -52,9 +52,9 @@ NOT_FOUND: list[tuple[str, str]] = [
     ("Redis 7", "Redis 8"),
     ("C", "C++"),
 ]
-LONG = ["a" * 200_000, "a+" * 100_000, "a/" * 100_000, "_" * 200_000, "茶" * 200_000, "a" + "+" * 200_000,
-        "a" + "." * 200_000, "é" * 100_000, "a._" * 70_000, "'" * 200_000, "a " * 100_000,
-        "\u0301" * 200_000]  # fmt: skip
+LONG = ["a" * 50_000, "a+" * 50_000, "a/" * 50_000, "_" * 50_000, "茶" * 50_000, "a" + "+" * 100_000,
+        "a" + "." * 50_000, "é" * 50_000, "a._" * 70_000, "'" * 50_000, "a " * 100_000,
+        "\u0301" * 100_000]  # fmt: skip
 
 
 @pytest.mark.parametrize(("text", "query"), FOUND)
@@ -126,7 +126,7 @@ def test_a_long_text_takes_time_in_proportion(text: str) -> None:
     index_terms(text)
     query_terms(text)
 
-    assert time.process_time() - started < 2.0
+    assert time.process_time() - started < 1.0
 
 
 def test_nothing_is_found_by_nothing() -> None:

@@ -152,13 +152,13 @@ async def test_while_it_is_tried_again_health_says_why_and_nothing_is_let_go() -
     running = asyncio.create_task(agent.loop.run(at_once([record(0)])))
     await asyncio.sleep(0.05)
 
-    assert agent.health.agent("test").waiting_for == "the lake is away"
+    assert agent.health.agent("test").waiting_for == {0: "the lake is away"}
     assert agent.noted == []
     assert not await agent.loop.stop(10.0)
     handler.failures = {}
     await running
     assert agent.noted == [("memlake.turns", 0, 1)]
-    assert agent.health.agent("test").waiting_for is None
+    assert agent.health.agent("test").waiting_for == {}
 
 
 async def test_one_bad_message_becomes_one_dead_letter_and_its_neighbours_are_handled_once() -> None:
@@ -178,13 +178,13 @@ async def test_one_bad_message_becomes_one_dead_letter_and_its_neighbours_are_ha
 
 async def test_a_message_that_fails_for_no_known_reason_has_its_tries_and_then_is_given_up() -> None:
     handler = Recorder({0: [ZeroDivisionError("x")] * 10})
-    agent = Agent(handler, attempts=3)
+    agent = Agent(handler, attempts=2)
 
     await agent.loop.run(at_once([record(0), record(1)]))
 
-    assert handler.tries == [[0, 1], [0], [0], [0], [1]]
+    assert handler.tries == [[0, 1], [0], [0], [1]]
     assert [(letter["offset"], letter["error"], letter["attempt"]) for letter in agent.letters()] == [
-        (0, "ZeroDivisionError", 3)
+        (0, "ZeroDivisionError", 2)
     ]
     assert handler.done == [1]
 
@@ -265,19 +265,52 @@ async def test_an_idle_loop_stops_at_once() -> None:
     assert await Agent(Recorder()).loop.stop(0.0)
 
 
-async def test_a_batch_in_hand_when_partitions_move_is_not_let_go() -> None:
+async def test_when_partitions_move_the_batch_in_hand_is_not_let_go_and_what_waits_is_dropped() -> None:
     handler = Recorder()
     agent = Agent(handler, batch_size=1)
     handler.gate.clear()
-    running = asyncio.create_task(agent.loop.run(at_once([record(0), record(1)])))
+    running = asyncio.create_task(agent.loop.run(at_once([record(0), record(1), record(2)])))
     await asyncio.sleep(0.01)
     agent.loop.moved()
     handler.gate.set()
     await running
 
     assert handler.forgotten == 1
-    assert handler.done == [0, 1]
-    assert agent.noted == [("memlake.turns", 0, 2)]
+    assert handler.done == [0]
+    assert agent.noted == []
+
+
+async def test_a_partition_that_is_stuck_holds_up_no_other() -> None:
+    handler = Recorder({0: [Unavailable("its shard is away")] * 10_000})
+    agent = Agent(handler)
+    running = asyncio.create_task(agent.loop.run(at_once([record(0), record(1, partition=1), record(2, partition=1)])))
+    await asyncio.sleep(0.05)
+
+    assert handler.done == [1, 2]
+    assert agent.noted == [("memlake.turns", 1, 3)]
+    handler.failures = {}
+    await running
+    assert sorted(agent.noted) == [("memlake.turns", 0, 1), ("memlake.turns", 1, 3)]
+
+
+async def test_what_a_partition_holds_is_bounded_by_bytes() -> None:
+    handler = Recorder()
+    agent = Agent(handler, batch_bytes=1024)
+    handler.gate.clear()
+    drawn: list[int] = []
+
+    async def large() -> AsyncIterator[Incoming]:
+        for offset in range(10):
+            drawn.append(offset)
+            yield Incoming("memlake.turns", 0, offset, None, b"x" * 400, [], NOW)
+
+    running = asyncio.create_task(agent.loop.run(large()))
+    await asyncio.sleep(0.02)
+
+    assert drawn == [0, 1, 2]
+    handler.gate.set()
+    await running
+    assert handler.done == [*range(10)]
 
 
 async def test_a_loop_that_is_cancelled_lets_nothing_go() -> None:

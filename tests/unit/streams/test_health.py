@@ -39,24 +39,24 @@ def test_each_thing_that_is_wrong_is_a_reason(changed: dict[str, Any], reasons: 
 
 def test_a_batch_that_takes_too_long_is_a_reason_that_says_what_it_waits_for() -> None:
     health = Health(POLICY, 0.0, **WELL)
-    health.took("intake", NOW - 21)
-    health.took("answer", NOW - 3)
+    health.took("intake", NOW - 21, 3)
+    health.took("answer", NOW - 3, 0)
 
-    assert health.reasons(NOW) == ["intake has been at one batch for 21 s: still working"]
-    health.waits("intake", "the lake is not where it was")
-    assert health.reasons(NOW) == ["intake has been at one batch for 21 s: the lake is not where it was"]
-    health.done("intake", 5, NOW)
+    assert health.reasons(NOW) == ["intake has been at one batch of 3 for 21 s: still working"]
+    health.waits("intake", "the lake is not where it was", 3)
+    assert health.reasons(NOW) == ["intake has been at one batch of 3 for 21 s: the lake is not where it was"]
+    health.done("intake", 5, NOW, 3)
 
     assert health.reasons(NOW) == []
     assert health.agent("intake").handled == 5
-    assert health.agent("intake").waiting_for is None
+    assert health.agent("intake").waiting_for == {}
 
 
 def test_handling_something_is_progress_for_those_who_wait() -> None:
     health = Health(POLICY, 0.0, **(WELL | {"lag": 9, "lag_moved": NOW - 100}))
     assert health.reasons(NOW)
 
-    health.done("intake", 1, NOW)
+    health.done("intake", 1, NOW, 0)
 
     assert health.reasons(NOW) == []
 
@@ -78,8 +78,8 @@ def test_the_state_is_told_as_json() -> None:
     health = Health(POLICY, NOW - 50, **(WELL | {"partitions": None}))
     assert health.told(NOW)["status"] == "starting"
     health.partitions = (0, 3)
-    health.took("intake", NOW)
-    health.waits("intake", "no broker")
+    health.took("intake", NOW, 0)
+    health.waits("intake", "no broker", 0)
     health.lag = 4
 
     told = health.told(NOW + 0.25)
