@@ -2,11 +2,11 @@
 
 from typing import Annotated, ClassVar, Literal
 
-from pydantic import ConfigDict, Field, JsonValue, field_validator, model_validator
+from pydantic import ConfigDict, Field, JsonValue, ValidationInfo, field_validator, model_validator
 
 from schemas.conversation import Name, Scope, is_blank
 from schemas.identity import derived_id
-from schemas.message import Input, Instant, Message, Metadata, small, utf8
+from schemas.message import Input, Instant, Message, Metadata, small_as_sent, utf8
 
 Operation = Literal["extract_and_operate", "maintain"]
 MAX_SIMILAR = 20
@@ -49,8 +49,8 @@ class CallMetadata(Input):
     environment: Annotated[str, Field(max_length=256)] | None = None
 
     @model_validator(mode="after")
-    def _is_small(self) -> "CallMetadata":
-        small(self.to_wire())
+    def _is_small(self, info: ValidationInfo) -> "CallMetadata":
+        small_as_sent(self.to_wire(), info)
         return self
 
 

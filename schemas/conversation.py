@@ -13,7 +13,7 @@ Role = Literal["user", "assistant", "system", "tool"]
 Name = Annotated[str, StringConstraints(min_length=1, max_length=256)]
 
 _SHOWN = frozenset("LNPS")
-"""First letters of the Unicode categories that show something: letters, numbers, punctuation, symbols; no lone marks."""
+"""First letters of the categories that show something: letters, numbers, punctuation, symbols; no lone marks."""
 _FILLERS = frozenset("\u115f\u1160\u2800\u3164\uffa0\ufffd")
 """Letters and patterns that are drawn as nothing, and what stands for a letter that got lost."""
 

@@ -12,7 +12,7 @@ from schemas.commands import Command
 from schemas.conversation import Role, Scope, Turn
 from schemas.errors import InvalidMessage
 from schemas.identity import derived_id
-from schemas.message import Instant, Message, Part, header, parse_object
+from schemas.message import KEPT, Instant, Message, Part, header, parse_object
 
 PREVIEW_CHARACTERS = 100
 
@@ -96,6 +96,8 @@ class Extraction(Part):
 
 class Record(Message):
     """What the three messages of ``memlake.facts`` have in common."""
+
+    read_as: ClassVar[object] = KEPT
 
     record_id: str
     """Made of the input's own id: the same for each delivery of the same turn or command."""

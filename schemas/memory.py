@@ -2,12 +2,12 @@
 
 from typing import Annotated, ClassVar, Literal
 
-from pydantic import Field
+from pydantic import Field, JsonValue
 
 from schemas.conversation import Role, Scope
 from schemas.facts import FactMetadata, Mood, Polarity, Share
 from schemas.identity import derived_id
-from schemas.message import Instant, Message, Metadata, Part
+from schemas.message import Instant, Message, Part
 
 Event = Literal["ADD", "UPDATE", "DELETE", "NONE"]
 QualitySource = Literal["similarity", "llm", "heuristic"]
@@ -73,7 +73,7 @@ class MemoryEvent(Message):
     language: str = "und"
     status: EventStatus = "current"
     """"historic": an older statement that came late; it is history from the start."""
-    metadata: Metadata | None = None
+    metadata: dict[str, JsonValue] | None = None
     decision: DecisionBasis
     embedder: str
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Annotated, Any, ClassVar, Self
 
-from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, JsonValue, ValidationError
+from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, JsonValue, ValidationError, ValidationInfo
 from pydantic.alias_generators import to_camel
 
 from schemas.errors import InvalidMessage
@@ -64,7 +64,14 @@ def in_utc(moment: datetime) -> datetime:
         raise ValueError("must lie within the years 1 to 9999 of UTC") from error
 
 
-Metadata = Annotated[dict[str, JsonValue], AfterValidator(small)]
+def small_as_sent(metadata: dict[str, JsonValue], info: ValidationInfo) -> dict[str, JsonValue]:
+    """What somebody sends must be small; what we keep of it may have grown when it was masked."""
+    return metadata if info.context is KEPT else small(metadata)
+
+
+KEPT = object()
+"""Validation context of messages of ours: what is in them was taken in already."""
+Metadata = Annotated[dict[str, JsonValue], AfterValidator(small_as_sent)]
 """Fields of the sender's own: they are copied to every memory of the message, so they are small."""
 Instant = Annotated[AwareDatetime, AfterValidator(in_utc)]
 """A moment in UTC; one without a zone is refused."""
@@ -94,6 +101,8 @@ class Message(Part):
 
     kind: ClassVar[str]
     current_version: ClassVar[int] = 1
+    read_as: ClassVar[object] = None
+    """Validation context; ``KEPT`` for messages of ours that hold what others sent."""
 
     schema_version: int = 1
 
@@ -128,7 +137,9 @@ class Message(Part):
     @classmethod
     def _read(cls, payload: Mapping[str, Any], *, by_name: bool) -> Self:
         try:
-            return cls.model_validate(upcast(cls.kind, payload, cls.current_version), by_alias=True, by_name=by_name)
+            return cls.model_validate(
+                upcast(cls.kind, payload, cls.current_version), by_alias=True, by_name=by_name, context=cls.read_as
+            )
         except ValidationError as error:
             raise invalid(error) from error
 

@@ -112,30 +112,37 @@ def change_of(
         tags=_tags(decision, fact, target),
         confidence=decision.confidence,
         reasoning=decision.reasoning,
-        importance=fact.importance,
-        domain=fact.domain or (target.event.domain if target else None),
-        code_pattern=fact.code_pattern or (target.event.code_pattern if target else None),
         quality_source=decision.quality_source,
-        timestamp=fact.event_time,
         recorded_at=record.recorded_at,
-        fact_id=fact.fact_id,
-        source_turn_ids=fact.source_turn_ids,
-        role=fact.role,
-        subject=fact.subject,
-        attribute=fact.attribute,
-        value=fact.value,
-        polarity=fact.polarity,
-        mood=fact.mood,
-        language=fact.language,
         status=status,
         decision=DecisionBasis(
             candidates=tuple(Candidate(id=known, similarity=near) for known, near in decision.candidates if known > 0),
             threshold=threshold,
         ),
         embedder=embedder,
+        **_of_fact(fact, target),
         **_origin(record),
     )
     return Change(event, record.record_id, cause.facts_offset, vector)
+
+
+def _of_fact(fact: Fact, target: MemoryRow | None) -> dict[str, Any]:
+    """What the fact says of itself; code and domain live on in a new version that has none."""
+    return {
+        "importance": fact.importance,
+        "domain": fact.domain or (target.event.domain if target else None),
+        "code_pattern": fact.code_pattern or (target.event.code_pattern if target else None),
+        "timestamp": fact.event_time,
+        "fact_id": fact.fact_id,
+        "source_turn_ids": fact.source_turn_ids,
+        "role": fact.role,
+        "subject": fact.subject,
+        "attribute": fact.attribute,
+        "value": fact.value,
+        "polarity": fact.polarity,
+        "mood": fact.mood,
+        "language": fact.language,
+    }
 
 
 def _settle_time(decision: Decision, fact: Fact, target: MemoryRow | None) -> tuple[Decision, EventStatus]:

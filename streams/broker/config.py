@@ -41,6 +41,9 @@ class Ports:
         return f"{HOST}:{self.broker}"
 
 
+Properties = dict[str, str | int]
+
+
 def server_properties(ports: Ports, *, memory_mib: int) -> str:
     """The configuration of the node.
 
@@ -48,7 +51,12 @@ def server_properties(ports: Ports, *, memory_mib: int) -> str:
         ports: Where it listens, on loopback.
         memory_mib: The Java heap, MiB.
     """
-    settings: dict[str, str | int] = {
+    settings = _who_and_where(ports) | _one_of_everything() | _sizes(memory_mib) | _pace()
+    return "".join(f"{name}={value}\n" for name, value in settings.items())
+
+
+def _who_and_where(ports: Ports) -> Properties:
+    return {
         "process.roles": "broker,controller",
         "node.id": NODE,
         # The voter is given here and not kept in the metadata, so that a changed port needs no more than this file.
@@ -59,6 +67,12 @@ def server_properties(ports: Ports, *, memory_mib: int) -> str:
         "controller.listener.names": "CONTROLLER",
         "listener.security.protocol.map": "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT",
         "log.dirs": DATA,
+    }
+
+
+def _one_of_everything() -> Properties:
+    """One node holds the only copy; what memlake declares is all there is."""
+    return {
         # Topics are declared by memlake; a mistyped name must fail, not become a topic.
         "auto.create.topics.enable": "false",
         "group.initial.rebalance.delay.ms": 0,
@@ -71,6 +85,12 @@ def server_properties(ports: Ports, *, memory_mib: int) -> str:
         "share.coordinator.state.topic.replication.factor": 1,
         "share.coordinator.state.topic.min.isr": 1,
         "share.coordinator.state.topic.num.partitions": 4,
+        "auto.leader.rebalance.enable": "false",
+    }
+
+
+def _sizes(memory_mib: int) -> Properties:
+    return {
         "message.max.bytes": RECORD_BYTES,
         "replica.fetch.max.bytes": RECORD_BYTES,
         "socket.request.max.bytes": REQUEST_BYTES,
@@ -78,22 +98,25 @@ def server_properties(ports: Ports, *, memory_mib: int) -> str:
         "log.index.size.max.bytes": MIB,
         "log.cleaner.enable": "true",
         "log.cleaner.dedupe.buffer.size": min(memory_mib // CLEANER_SHARE, CLEANER_MIB) * MIB,
+        "metadata.log.segment.bytes": 8 * MIB,
+        "metadata.max.retention.bytes": 32 * MIB,
+        "num.network.threads": 2,
+        "num.io.threads": 4,
+        "background.threads": 4,
+    }
+
+
+def _pace() -> Properties:
+    return {
         # One copy, no replica to recover from: a power cut may cost a second of records, not all since the last flush.
         "log.flush.interval.ms": 1000,
         "log.flush.scheduler.interval.ms": 1000,
         # An idle node writes nothing: by default it would add two metadata records a second for ever.
         "metadata.max.idle.interval.ms": 0,
-        "metadata.log.segment.bytes": 8 * MIB,
-        "metadata.max.retention.bytes": 32 * MIB,
         # After a kill the node waits until its own former session has run out: 3 s, not 9.
         "broker.session.timeout.ms": 3000,
         "broker.heartbeat.interval.ms": 1000,
-        "auto.leader.rebalance.enable": "false",
-        "num.network.threads": 2,
-        "num.io.threads": 4,
-        "background.threads": 4,
     }
-    return "".join(f"{name}={value}\n" for name, value in settings.items())
 
 
 def logging_properties() -> str:

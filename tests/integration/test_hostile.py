@@ -104,7 +104,7 @@ Sent = tuple[str, int, int]
 
 @pytest.fixture(scope="module")
 def running(deploy_once: Deploy) -> Iterator[Deployment]:
-    deployment = deploy_once(log_level="warning")
+    deployment = deploy_once()
     deployment.start()
     yield deployment
 
@@ -163,12 +163,13 @@ async def test_hostile_messages_become_dead_letters_and_errors_and_nothing_stops
             value = kinds[number % len(kinds)]
             if value is None and suffix == "facts":
                 value = b"-"  # there, nothing is the tombstone of what was erased
-            key = None if number % 3 else os.urandom(9)
+            bare = number % 3 and value is not None and suffix != "facts"  # a compacted topic takes no record without a key
+            key = None if bare else os.urandom(9)
             placed = await producer.send_and_wait(
                 running.topic(suffix), value, key=key, partition=number % 2, headers=headers
             )
             asked[placed.topic, placed.partition, placed.offset] = correlation_id
-        await producer.send_and_wait(running.topic(suffix), b'{"scope":"' + b"x" * 900_000 + b'"}', partition=0)
+        await producer.send_and_wait(running.topic(suffix), b'{"scope":"' + b"x" * 900_000 + b'"}', key=b"k")
     await running.settled(60)
     letters, errors = await letters_of(running), await errors_of(running)
     assert {place: len(letters.get(place, ())) for place in asked} == dict.fromkeys(asked, 1)
@@ -204,7 +205,7 @@ async def test_a_message_as_large_as_its_topic_takes_becomes_a_dead_letter_with_
     size = BY_SUFFIX[suffix].max_message_bytes - 2048
     value = b'{"nobody": "' + b"\\u0001" * ((size - 20) // 6) + b'"}'
     async with plain_producer(running.bootstrap) as producer:
-        placed = await producer.send_and_wait(running.topic(suffix), value, partition=1)
+        placed = await producer.send_and_wait(running.topic(suffix), value, key=b"k", partition=1)
     await running.settled(60)
     (letter,) = (await letters_of(running))[placed.topic, placed.partition, placed.offset]
     assert letter.value is not None
@@ -245,7 +246,13 @@ async def test_numbers_that_overflow_never_come_out_as_no_json(running: Deployme
     async with plain_producer(running.bootstrap) as producer:
         await producer.send_and_wait(running.topic("turns"), _raw("number", "1e999"), key=SCOPE.key.encode())
     await running.settled()
-    for suffix in ("facts", "changes", "deadletters"):
-        for record in await running.records(suffix):
-            assert b"Infinity" not in (record.value or b"") or suffix == "deadletters"
+    ours = [
+        record.value
+        for suffix in ("facts", "changes", "deadletters")
+        for record in await running.records(suffix)
+        if header(record.headers, "ce_source") == f"/{running.name}/worker"
+    ]
+    assert ours
+    for value in ours:
+        json.loads(value, parse_constant=pytest.fail)
     await still_works(running)

@@ -5,7 +5,8 @@ import unicodedata
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lakehouse.embedding.text import embedding_text, is_blank
+from lakehouse.embedding.text import embedding_text
+from schemas.conversation import is_blank
 
 TEXTS = st.text(st.characters(exclude_categories=()))  # surrogates and unassigned ones too
 

@@ -1,0 +1,93 @@
+"""Faust used the obvious way, each agent walking into one of its traps; tells what it saw as JSON lines.
+
+Run as a process: ``python naive_faust.py BOOTSTRAP NAME``; topics are ``NAME.<agent>``.
+"""
+
+import asyncio
+import json
+import logging
+import sys
+from typing import Any
+
+import faust
+
+bootstrap, name = sys.argv[1:3]
+app = faust.App(
+    name,
+    broker=f"kafka://{bootstrap}",
+    autodiscover=False,
+    web_enabled=False,
+    topic_allow_declare=False,
+    topic_disable_leader=True,
+    broker_session_timeout=6,
+    broker_heartbeat_interval=1,
+    broker_commit_interval=0.3,
+    consumer_auto_offset_reset="earliest",
+)
+
+
+def topic(suffix: str, **options: Any) -> Any:
+    return app.topic(f"{name}.{suffix}", value_type=None, value_serializer="json", **options)
+
+
+def tell(agent: str, value: Any) -> None:
+    print(json.dumps({"agent": agent, "value": value}), flush=True)
+
+
+async def raises(stream: Any) -> None:
+    async for value in stream:
+        if value == "bad":
+            raise ValueError(value)
+        tell("raises", value)
+
+
+async def takes(stream: Any) -> None:
+    async for values in stream.take(10, within=0.5):
+        for value in values:
+            tell("takes", value)
+
+
+async def cancelled(stream: Any) -> None:
+    async for values in stream.take(100, within=60):
+        for value in values:
+            tell("cancelled", value)
+
+
+async def gaps(stream: Any) -> None:
+    async for event in stream.noack().events():
+        if event.value == "slow":
+            tell("gaps", "slow is in hand")
+            continue  # somebody else works on it and will acknowledge it later
+        tell("gaps", event.value)
+        await stream.ack(event)
+
+
+async def late(stream: Any) -> None:
+    async for value in stream:
+        tell("late", value)
+
+
+async def asked(stream: Any) -> None:
+    async for value in stream:
+        tell("asked", value)
+        yield value
+
+
+for agent in (raises, takes, cancelled, gaps, late):
+    app.agent(topic(agent.__name__), name=f"{name}.{agent.__name__}")(agent)
+answering = app.agent(topic("asked"), name=f"{name}.asked")(asked)
+
+
+@app.task
+async def ask_first() -> None:
+    try:
+        await asyncio.wait_for(answering.ask("anybody?"), 4)
+        tell("ask", "answered")
+    except TimeoutError:
+        tell("ask", "no answer")
+
+
+if __name__ == "__main__":
+    logging.basicConfig(level="WARNING", stream=sys.stderr)
+    worker = faust.Worker(app, loglevel="warning", redirect_stdouts=False, override_logging=False, daemon=True)
+    worker.execute_from_commandline()
