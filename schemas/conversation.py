@@ -26,18 +26,24 @@ def is_blank(text: str) -> bool:
     return not any(unicodedata.category(char)[0] in _SHOWN and char not in _FILLERS for char in text)
 
 
+def names_somebody(value: str) -> str:
+    """The name of a project or a user, as it is.
+
+    Raises:
+        ValueError: It is blank or a pattern.
+    """
+    if is_blank(value) or value in {"*", "%"}:
+        raise ValueError("must name one project and one user: not blank, '*' or '%'")
+    return utf8(value)
+
+
 class Scope(Input):
     """The isolation boundary and the partition key: whose memory it is. Both parts are needed, neither is a pattern."""
 
     project_id: Name
     user_id: Name
 
-    @field_validator("project_id", "user_id")
-    @classmethod
-    def _names_somebody(cls, value: str) -> str:
-        if is_blank(value) or value in {"*", "%"}:
-            raise ValueError("must name one project and one user: not blank, '*' or '%'")
-        return utf8(value)
+    _named = field_validator("project_id", "user_id")(names_somebody)
 
     @property
     def key(self) -> str:

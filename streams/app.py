@@ -124,6 +124,11 @@ async def incoming_of(events: Any) -> AsyncIterator[Incoming]:
         )
 
 
+def topics_of(settings: Settings) -> list[str]:
+    """Every topic that a worker reads."""
+    return [topic_name(settings.name, suffix) for suffixes in AGENTS.values() for suffix in suffixes]
+
+
 async def commit(app: faust.App, offsets: Offsets) -> Offsets:
     """Commit through the application's consumer, within its group, past Faust's own accounting.
 

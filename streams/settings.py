@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal, Self
 import platformdirs
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator, model_validator
 
-from schemas.conversation import Name, Scope
+from schemas.conversation import Name, Scope, names_somebody
 from schemas.errors import Misconfigured
 
 PREFIX = "MEMLAKE_"
@@ -26,7 +26,7 @@ def _unit(unit: str) -> dict[str, Any]:
 class Settings(BaseModel):
     """All that can be set. Each field is ``MEMLAKE_<NAME>`` in the environment."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True, hide_input_in_errors=True)
 
     # Where things are
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$")] = "memlake"
@@ -131,6 +131,8 @@ class Settings(BaseModel):
     fault: Annotated[str, Field(pattern=r"^([a-z.-]+(:[1-9][0-9]*)?)?$")] = ""
     """For tests of recovery only: the point in the work at which the process is killed."""
 
+    _named = field_validator("project", "user")(names_somebody)
+
     @field_validator("broker")
     @classmethod
     def _is_host_and_port(cls, value: str) -> str:
@@ -170,7 +172,10 @@ class Settings(BaseModel):
             return cls.model_validate(given)
         except ValidationError as error:
             faults = error.errors(include_url=False, include_input=False)
-            told = [f"{PREFIX}{'.'.join(map(str, f['loc'])).upper() or '*'}: {f['msg']}" for f in faults]
+            told = [
+                f"{PREFIX}{'.'.join(map(str, f['loc'])).upper() or '*'}: {f['msg'].removeprefix('Value error, ')}"
+                for f in faults
+            ]
             raise Misconfigured("\n".join(told)) from error
 
     def to_env(self) -> dict[str, str]:
@@ -209,9 +214,10 @@ class SettingRow:
 
 def unknown_settings(environ: Mapping[str, str]) -> dict[str, str | None]:
     """``MEMLAKE_*`` variables that are no settings, each with the setting it may have meant."""
-    known = [f"{PREFIX}{name.upper()}" for name in Settings.model_fields]
-    strange = [name for name in environ if name.startswith(PREFIX) and name not in known]
-    return {name: next(iter(difflib.get_close_matches(name, known, 1)), None) for name in sorted(strange)}
+    known = [name.upper() for name in Settings.model_fields]
+    told = [name.removeprefix(PREFIX) for name in environ if name.startswith(PREFIX)]
+    meant = {name: difflib.get_close_matches(name, known, 1) for name in sorted(told) if name not in known}
+    return {PREFIX + name: PREFIX + close[0] if close else None for name, close in meant.items()}
 
 
 def setting_rows(settings: Settings, environ: Mapping[str, str]) -> list[SettingRow]:

@@ -149,14 +149,15 @@ class Outbox:
         )
         return future
 
-    async def reachable(self) -> bool:
-        """Whether the broker answers a request now."""
+    async def topics(self) -> set[str] | None:
+        """The broker's topics as it tells them now; None where it doesn't answer."""
         try:
             async with asyncio.timeout(5):
-                await self._producer.client.fetch_all_metadata()
+                cluster = await self._producer.client.fetch_all_metadata()
         except (KafkaError, TimeoutError, OSError):
-            return False
-        return True
+            return None
+        found: set[str] = cluster.topics()
+        return found
 
     def reply(self, message: Message, address: ReplyAddress, *, event_id: str, now: datetime, key: str) -> Outgoing:
         """An answer on its way back.

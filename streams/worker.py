@@ -25,7 +25,7 @@ from lakehouse.tables import LakeShape
 from schemas.errors import MemlakeError, Unavailable
 from streams.admin import apply_topics
 from streams.answer import Answer
-from streams.app import assigned, build_app, commit, register
+from streams.app import assigned, build_app, commit, register, topics_of
 from streams.committing import Committer, Group, Offsets, Place
 from streams.faults import Faults
 from streams.health import Health, HealthPolicy
@@ -137,6 +137,9 @@ class Worker:
             loop.moved()
         places = {(tp.topic, tp.partition) for tp in told[-1]}
         self.committer.moved(places)
+        # Faust leaves a topic that is gone out of the assignment, and its agent idle for ever.
+        missing = {topic for topic in topics_of(self.settings) if places and topic not in dict(places)}
+        self.committer.lost = self.committer.lost or ((min(missing), 0) if missing else None)
         facts = f"{self.settings.name}.facts"
         owned = frozenset(partition for topic, partition in places if topic == facts)
         self.maintainer.own(owned)
@@ -156,9 +159,15 @@ class Worker:
 
     async def _probe(self) -> None:
         """Ask the broker whether it is there, and how far behind we are."""
+        missing: list[str] = []
         while True:
-            if await self.ports.outbox.reachable():
+            known = await self.ports.outbox.topics()
+            if known is not None:
                 self.health.broker_seen = time.monotonic()
+                gone = [topic for topic in topics_of(self.settings) if topic not in known]
+                if gone and gone == missing:  # twice: a broker that just starts may not know them yet
+                    self.committer.lost = (gone[0], 0)
+                missing = gone
             try:
                 lag = await self._lag(assigned(self.app) if self.health.partitions is not None else set())
             except MemlakeError as error:

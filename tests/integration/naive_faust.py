@@ -1,6 +1,6 @@
 """Faust used the obvious way, each agent walking into one of its traps; tells what it saw as JSON lines.
 
-Run as a process: ``python naive_faust.py BOOTSTRAP NAME``; topics are ``NAME.<agent>``.
+Run as a process: ``python naive_faust.py BOOTSTRAP NAME AGENT…``; topics are ``NAME.<agent>``.
 """
 
 import asyncio
@@ -47,10 +47,10 @@ async def takes(stream: Any) -> None:
             tell("takes", value)
 
 
-async def cancelled(stream: Any) -> None:
-    async for values in stream.take(100, within=60):
-        for value in values:
-            tell("cancelled", value)
+async def batches(stream: Any) -> None:
+    async for values in stream.take(5, within=1):
+        tell("batches", "begun")
+        raise ValueError(values)
 
 
 async def gaps(stream: Any) -> None:
@@ -73,18 +73,18 @@ async def asked(stream: Any) -> None:
         yield value
 
 
-for agent in (raises, takes, cancelled, gaps, late):
-    app.agent(topic(agent.__name__), name=f"{name}.{agent.__name__}")(agent)
-answering = app.agent(topic("asked"), name=f"{name}.asked")(asked)
-
-
-@app.task
 async def ask_first() -> None:
     try:
-        await asyncio.wait_for(answering.ask("anybody?"), 4)
+        await asyncio.wait_for(agents["asked"].ask("anybody?"), 4)
         tell("ask", "answered")
     except TimeoutError:
         tell("ask", "no answer")
+
+
+AGENTS = {agent.__name__: agent for agent in (raises, takes, batches, gaps, late, asked)}
+agents = {chosen: app.agent(topic(chosen), name=f"{name}.{chosen}")(AGENTS[chosen]) for chosen in sys.argv[3:]}
+if "asked" in agents:
+    app.task(ask_first)
 
 
 if __name__ == "__main__":

@@ -77,7 +77,7 @@ def _change(told: Told, memory: ScopeMemory, scope: Scope) -> Change:
     return Change(EVENT.model_copy(update=made), f"record-{sequence}", sequence, vector)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(STORIES)
 def test_each_live_memory_has_exactly_one_current_row_and_no_other_has_one(story: list[Told]) -> None:
     changes = changes_of(story)
@@ -93,7 +93,7 @@ def test_each_live_memory_has_exactly_one_current_row_and_no_other_has_one(story
             assert (row.valid_to is None) == (row.superseded_at is None) == (row.status == "current")
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(STORIES)
 def test_the_versions_of_a_memory_are_counted_from_one_without_gaps(story: list[Told]) -> None:
     memory = ScopeMemory()
@@ -106,7 +106,7 @@ def test_the_versions_of_a_memory_are_counted_from_one_without_gaps(story: list[
     assert memory.history(memory.last_id + 1) == ()
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(STORIES)
 def test_the_times_at_which_versions_held_are_ordered_and_never_overlap(story: list[Told]) -> None:
     for versions in by_memory(fold(changes_of(story)).values()).values():
@@ -119,7 +119,7 @@ def test_the_times_at_which_versions_held_are_ordered_and_never_overlap(story: l
             assert one.valid_from <= one.valid_to <= following.valid_from
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(STORIES)
 def test_what_no_search_may_find_has_no_vector_and_held_for_no_time(story: list[Told]) -> None:
     for row in fold(changes_of(story)).values():
@@ -128,7 +128,7 @@ def test_what_no_search_may_find_has_no_vector_and_held_for_no_time(story: list[
         assert not hidden or row.valid_to == row.valid_from
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(STORIES)
 def test_a_version_is_closed_when_its_successor_was_recorded(story: list[Told]) -> None:
     changes = changes_of(story)
@@ -141,7 +141,7 @@ def test_a_version_is_closed_when_its_successor_was_recorded(story: list[Told]) 
             assert one.touched >= following.event.sequence
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(STORIES, st.data())
 def test_an_event_out_of_turn_is_a_conflict_and_changes_nothing(story: list[Told], data: st.DataObject) -> None:
     changes = changes_of(story)
@@ -159,7 +159,7 @@ def test_an_event_out_of_turn_is_a_conflict_and_changes_nothing(story: list[Told
     assert snapshot(memory) == before
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(STORIES, st.lists(st.integers(1, 5), min_size=1, max_size=30))
 def test_folding_in_batches_with_rows_read_back_in_between_gives_what_one_fold_gives(
     story: list[Told], sizes: list[int]
@@ -183,7 +183,7 @@ def test_folding_in_batches_with_rows_read_back_in_between_gives_what_one_fold_g
     assert len(again) == len(live) == len(changes)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(STORIES)
 def test_an_event_becomes_a_row_of_columns_and_comes_back_as_it_was(story: list[Told]) -> None:
     rows = list(fold(changes_of(story)).values())
@@ -226,7 +226,7 @@ FIELDS = st.fixed_dictionaries(
 )  # fmt: skip
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(st.lists(FIELDS, min_size=1, max_size=3), st.sampled_from(["current", "historic", "none"]))
 def test_any_event_with_any_fields_comes_back_from_its_columns(told: list[dict[str, Any]], status: Any) -> None:
     rows = [
@@ -249,7 +249,7 @@ def test_any_event_with_any_fields_comes_back_from_its_columns(told: list[dict[s
     assert [row.event.encode() for row in back] == [row.event.encode() for row in rows]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(STORIES, st.randoms(use_true_random=False))
 def test_a_digest_depends_neither_on_order_nor_on_where_the_memory_lies(story: list[Told], dice: Any) -> None:
     there = Scope(project_id="elsewhere", user_id="bo")
@@ -263,7 +263,7 @@ def test_a_digest_depends_neither_on_order_nor_on_where_the_memory_lies(story: l
     assert digest_of(both).digest == digest_of([*moved, *rows]).digest != digest_of(rows).digest or not told(rows)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(STORIES)
 def test_a_digest_leaves_out_what_changed_nothing(story: list[Told]) -> None:
     rows = list(fold(changes_of(story)).values())
@@ -276,7 +276,7 @@ def test_a_digest_leaves_out_what_changed_nothing(story: list[Told]) -> None:
     assert found.scopes == (1 if told(rows) else 0)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(STORIES, st.data())
 def test_a_digest_changes_with_any_text_time_or_revision(story: list[Told], data: st.DataObject) -> None:
     rows = told(list(fold(changes_of([Told("ADD", 0, 0), *story])).values()))
@@ -299,7 +299,7 @@ def test_a_digest_changes_with_any_text_time_or_revision(story: list[Told], data
     assert len(digests | {digest_of(rows).digest}) == len(changed) + 1
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(STORIES)
 def test_the_indexes_of_a_known_scope_follow_its_memory(story: list[Told]) -> None:
     known = KnownScope.of(ScopeMemory(), DIMENSION)

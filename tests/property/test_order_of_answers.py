@@ -52,7 +52,7 @@ HITS = st.lists(
 ).map(lambda told: [a_hit(number, *one) for number, one in enumerate(told, 1)])
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(HITS, MODES, SHARES, SHARES)
 def test_a_higher_threshold_never_adds_a_hit(hits: list[Hit], mode: str, one: float, other: float) -> None:
     low, high = sorted((one, other))
@@ -62,7 +62,7 @@ def test_a_higher_threshold_never_adds_a_hit(hits: list[Hit], mode: str, one: fl
     assert set(map(key, kept)) <= set(map(key, rank(hits, mode=mode, threshold=low, top_k=len(hits))))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(HITS, SHARES, SHARES, st.integers(1, 5))
 def test_a_higher_threshold_only_cuts_the_tail_of_the_closest(
     hits: list[Hit], one: float, other: float, top_k: int
@@ -75,7 +75,7 @@ def test_a_higher_threshold_only_cuts_the_tail_of_the_closest(
     assert narrow == wide[: len(narrow)]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(HITS, MODES, SHARES, st.randoms(use_true_random=False))
 def test_the_order_does_not_depend_on_the_order_of_the_candidates(
     hits: list[Hit], mode: str, threshold: float, dice: Any
@@ -88,7 +88,7 @@ def test_the_order_does_not_depend_on_the_order_of_the_candidates(
     )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(HITS, MODES, SHARES)
 def test_what_answers_passes_and_the_best_comes_first(hits: list[Hit], mode: str, threshold: float) -> None:
     kept = rank(hits, mode=mode, threshold=threshold, top_k=50)
@@ -106,7 +106,7 @@ def test_more_of_the_words_come_first_however_close_the_other_is() -> None:
     assert rank([close, many], mode="keyword", threshold=0.0, top_k=2) == [many, close]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(st.lists(st.floats(0, 2), max_size=20))
 def test_a_similarity_lies_between_nought_and_one_and_falls_with_distance(distances: list[float]) -> None:
     found = [similarity_of_distance(distance) for distance in sorted(distances)]
@@ -121,7 +121,7 @@ def test_a_similarity_is_what_is_left_of_one() -> None:
     assert {distance: similarity_of_distance(distance) for distance in told} == told
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(HITS)
 def test_marker_n_in_the_text_is_citation_n_and_each_has_one_line(hits: list[Hit]) -> None:
     citations = citations_of(hits)
@@ -136,7 +136,7 @@ def test_marker_n_in_the_text_is_citation_n_and_each_has_one_line(hits: list[Hit
     ]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(TEXTS)
 def test_a_text_on_one_line_holds_nothing_that_ends_or_steers_a_line(text: str) -> None:
     line = one_line(text)

@@ -29,7 +29,7 @@ def told(steps: list[tuple[bool, int, int]]) -> tuple[VectorShelf, dict[int, Any
     return shelf, plain
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(STEPS, st.integers(0, 50), st.integers(1, 30))
 def test_the_nearest_are_those_of_a_plain_comparison(
     steps: list[tuple[bool, int, int]], asked: int, limit: int
@@ -46,7 +46,7 @@ def test_the_nearest_are_those_of_a_plain_comparison(
     assert shelf.nearest(vector, limit) == expected
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(STEPS, st.integers(0, 50), st.randoms(use_true_random=False))
 def test_the_nearest_do_not_depend_on_the_order_in_which_they_came(
     steps: list[tuple[bool, int, int]], asked: int, dice: Any
@@ -61,7 +61,7 @@ def test_the_nearest_do_not_depend_on_the_order_in_which_they_came(
     assert other.nearest(unit(asked), 5) == shelf.nearest(unit(asked), 5)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(STEPS, st.integers(0, 50))
 def test_a_similarity_alone_is_the_same_as_among_others(steps: list[tuple[bool, int, int]], asked: int) -> None:
     shelf, plain = told(steps)

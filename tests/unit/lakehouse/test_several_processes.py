@@ -29,7 +29,9 @@ event = MemoryEvent.decode(Path(sys.argv[2]).read_bytes())
 
 def meet(step):
     (base / f"{{step}}.{{me}}").touch()
+    end = time.monotonic() + 30
     while len(list(base.glob(f"{{step}}.*"))) < {PROCESSES}:
+        assert time.monotonic() < end, f"the others never came to {{step}}"
         time.sleep(0.002)
 
 def rows():
@@ -63,6 +65,7 @@ def raced(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     finally:
         for process in running:
             process.kill()
+            process.communicate()
     assert [process.returncode for process in running] == [0] * PROCESSES, errors
     return [base / f"lake-{number}" for number in range(ROUNDS)]
 
