@@ -1,7 +1,8 @@
 """``memories_NNNN``: one row per event, and how a row becomes columns and comes back.
 
-Rule of this file: columns only; what a row means is in ``versions``. A new column is a field here, a value in both
-directions, and a migration in ``tables``.
+Rule of this file: columns only; what a row means is in ``versions``. The event stands in the row twice: whole in
+``payload``, which is what we read (one column is far cheaper than forty, and it comes back to the last byte), and field
+by field, which is what filters and other programs read. Both are written in the same breath.
 """
 
 import json
@@ -21,8 +22,6 @@ from schemas.memory import MemoryEvent
 
 KEY = "event_id"
 NORM_TOLERANCE = 1e-3
-DERIVED = {"vector", "keywords", "tag_line"}
-"""Columns made of others, in the same write."""
 
 _TIME = pa.timestamp("us", tz="UTC")
 _TEXT = pa.list_(pa.field("item", pa.string(), nullable=False))
@@ -56,7 +55,9 @@ _EVENT_COLUMNS: tuple[tuple[str, pa.DataType], ...] = (
     ("language", pa.string()),
     ("embedder", pa.string()),
 )
-_ROW_COLUMNS = ("record_id", "facts_offset", "status", "valid_from", "valid_to", "superseded_at", "touched")
+ROW_COLUMNS = ("record_id", "facts_offset", "status", "valid_from", "valid_to", "superseded_at", "touched")
+READ = ("payload", *ROW_COLUMNS)
+"""Columns that make a row, but for its vector."""
 
 
 def table_name(partition: int) -> str:
@@ -77,10 +78,9 @@ def schema(dimension: int) -> pa.Schema:
             pa.field("project_id", pa.string()),
             pa.field("user_id", pa.string()),
             *(pa.field(name, kind) for name, kind in _EVENT_COLUMNS),
-            pa.field("event_status", pa.string()),
-            pa.field("schema_version", pa.int64()),
             pa.field("metadata", pa.string()),
             pa.field("decision", pa.string()),
+            pa.field("payload", pa.string()),
             pa.field("record_id", pa.string()),
             pa.field("facts_offset", pa.int64()),
             pa.field("status", pa.string()),
@@ -93,11 +93,6 @@ def schema(dimension: int) -> pa.Schema:
             pa.field("vector", pa.list_(pa.float32(), dimension)),
         ]
     )
-
-
-def columns_but_vector(dimension: int) -> list[str]:
-    """Every column that makes a row, but for the vector and what is derived."""
-    return [field.name for field in schema(dimension) if field.name not in DERIVED]
 
 
 def to_table(rows: Sequence[MemoryRow], dimension: int) -> pa.Table:
@@ -117,14 +112,13 @@ def _columns(row: MemoryRow, dimension: int) -> dict[str, Any]:
         "scope": event.scope.key,
         "project_id": event.scope.project_id,
         "user_id": event.scope.user_id,
-        "event_status": event.status,
-        "schema_version": event.schema_version,
         "metadata": None if event.metadata is None else json.dumps(event.metadata, ensure_ascii=False),
         "decision": json.dumps(event.decision.to_wire(), ensure_ascii=False),
+        "payload": event.encode().decode(),
         "tag_line": _tag_line(event.tags),
         "keywords": " ".join(keywords.index_terms(event.text)) if row.vector is not None else None,
         "vector": None if row.vector is None else checked(row.vector, dimension),
-        **{name: getattr(row, name) for name in _ROW_COLUMNS},
+        **{name: getattr(row, name) for name in ROW_COLUMNS},
     }
 
 
@@ -151,23 +145,12 @@ def checked(vector: Any, dimension: int) -> Any:
 
 
 def from_columns(told: Mapping[str, Any]) -> MemoryRow:
-    """A row of the table as a version; its vector only where it was read."""
-    event = MemoryEvent.model_validate(
-        {name: told[name] for name, _ in _EVENT_COLUMNS}
-        | {
-            "event_id": told[KEY],
-            "scope": {"project_id": told["project_id"], "user_id": told["user_id"]},
-            "status": told["event_status"],
-            "schema_version": told["schema_version"],
-            "metadata": None if told["metadata"] is None else json.loads(told["metadata"]),
-            "decision": json.loads(told["decision"]),
-        }
-    )
+    """A row of the table, read by its ``READ`` columns, as a version; its vector only where it was read."""
     vector = told.get("vector")
     return MemoryRow(
-        event=event,
+        event=MemoryEvent.decode(told["payload"]),
         vector=None if vector is None else np.asarray(vector, dtype=np.float32),
-        **{name: told[name] for name in _ROW_COLUMNS},
+        **{name: told[name] for name in ROW_COLUMNS},
     )
 
 

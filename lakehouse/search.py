@@ -5,7 +5,7 @@ find; each hit carries both scores, whichever side found it.
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +16,7 @@ from lancedb.query import MatchQuery
 from lakehouse import keywords, memory_table, tables
 from lakehouse.ranking import Hit, rank, similarity_of_distance
 from lakehouse.store import Shard
-from lakehouse.versions import FOUND_BY_SEARCH, MemoryRow
+from lakehouse.versions import FOUND_BY_SEARCH
 from schemas.retrieval import SearchRequest
 
 MAX_TERMS = 100
@@ -25,6 +25,10 @@ FETCH_AT_LEAST = 20
 """Candidates from each side, however few are asked for: what one side ranks low may be high in both."""
 ONLY_SIDE = {"semantic": "vector", "keyword": "keyword"}
 """The side that a mode cannot do without."""
+
+
+Found = list[dict[str, Any]]
+"""Rows of one side, as columns."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +56,8 @@ async def search(shard: Shard, request: SearchRequest, vector: Any | None) -> Si
     terms = keywords.query_terms(request.query)
     limit = max(FETCH_AT_LEAST, 2 * request.top_k)
     wanted = conditions(request)
+    near: Found | BaseException
+    words: Found | BaseException
     near, words = await asyncio.gather(
         _near(shard, request, wanted, vector, limit),
         _words(shard, request, wanted, terms, limit),
@@ -108,9 +114,7 @@ def _in_time(request: SearchRequest) -> Expr:
     return tables.all_of(parts)
 
 
-async def _near(
-    shard: Shard, request: SearchRequest, wanted: Expr, vector: Any | None, limit: int
-) -> list[tuple[MemoryRow, float]]:
+async def _near(shard: Shard, request: SearchRequest, wanted: Expr, vector: Any | None, limit: int) -> Found:
     if vector is None:
         return []
     if request.mode == "keyword":
@@ -119,32 +123,33 @@ async def _near(
     return await shard.by_vector(request.scope, wanted, vector, limit)
 
 
-async def _words(
-    shard: Shard, request: SearchRequest, wanted: Expr, terms: Sequence[str], limit: int
-) -> list[dict[str, Any]]:
+async def _words(shard: Shard, request: SearchRequest, wanted: Expr, terms: Sequence[str], limit: int) -> Found:
     if not terms or request.mode == "semantic":
         return []
     query = MatchQuery(" ".join(terms[:MAX_TERMS]), "keywords")  # type: ignore[call-arg]  # its defaults are invisible
     return await shard.by_words(request.scope, wanted, query, limit)
 
 
-def _union(
-    near: list[tuple[MemoryRow, float]], words: list[dict[str, Any]], terms: tuple[str, ...], vector: Any | None
-) -> list[Hit]:
+def _union(near: Found, words: Found, terms: tuple[str, ...], vector: Any | None) -> list[Hit]:
     """Each row once, with both scores."""
     hits: dict[str, Hit] = {}
-    for row, distance in near:
-        held = keywords.coverage(terms, frozenset(keywords.index_terms(row.event.text)))
-        hits[row.event.event_id] = Hit(row, similarity_of_distance(distance), held, by_vector=True, by_keyword=False)
-    for told in words:
+    for told in near:
         row = memory_table.from_columns(told)
-        known = hits.get(row.event.event_id)
-        held = keywords.coverage(terms, frozenset(told["keywords"].split()))
+        similarity = similarity_of_distance(told["_distance"])
+        hits[row.event.event_id] = Hit(row, similarity, _coverage(terms, told), by_vector=True, by_keyword=False)
+    for told in words:
+        held = _coverage(terms, told)
         if held == 0.0:
             continue
+        row = memory_table.from_columns(told)
+        known = hits.get(row.event.event_id)
         similarity = known.similarity if known else _cosine(row.vector, vector)
         hits[row.event.event_id] = Hit(row, similarity, held, by_vector=known is not None, by_keyword=True)
     return list(hits.values())
+
+
+def _coverage(terms: tuple[str, ...], told: Mapping[str, Any]) -> float:
+    return keywords.coverage(terms, frozenset(told["keywords"].split()))
 
 
 def _cosine(stored: Any, asked: Any | None) -> float:

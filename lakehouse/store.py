@@ -32,7 +32,7 @@ class Shard:
         """Commits since the last maintenance."""
         self._uri = uri
         self.dimension = dimension
-        self._columns = memory_table.columns_but_vector(dimension)
+        self._columns = list(memory_table.READ)
         self.memories = memories
         self.turns = turns
 
@@ -127,16 +127,15 @@ class Shard:
             rows: int = await self.memories.count_rows()
         return rows
 
-    async def by_vector(self, scope: Scope, conditions: Expr, vector: Any, limit: int) -> list[tuple[MemoryRow, float]]:
-        """The nearest rows of a scope by exact cosine, with their distances (0 … 2).
+    async def by_vector(self, scope: Scope, conditions: Expr, vector: Any, limit: int) -> list[dict[str, Any]]:
+        """The nearest rows of a scope by exact cosine, as columns with keywords and ``_distance`` (0 … 2).
 
         Raises:
             Unavailable: The question's vector is none, or the lake cannot be read.
         """
         unit = memory_table.checked(vector, self.dimension)  # LanceDB answers a bad one with nothing, and no error
         query = self.memories.query().nearest_to(unit).distance_type("cosine")
-        found = await self._search(query, scope, conditions, limit, [*self._columns, "_distance"])
-        return [(memory_table.from_columns(row), row["_distance"]) for row in found]
+        return await self._search(query, scope, conditions, limit, [*self._columns, "keywords", "_distance"])
 
     async def by_words(self, scope: Scope, conditions: Expr, query: Any, limit: int) -> list[dict[str, Any]]:
         """The rows of a scope that hold one of the words, best first, as columns with vector and keywords."""

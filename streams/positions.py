@@ -24,7 +24,7 @@ LOOK_MS = 1000
 
 
 class Positions:
-    """Looks at topics and at the group of one deployment; not for several tasks at once."""
+    """Looks at topics and at the group of one deployment; only ``stored`` may be awaited by several tasks at once."""
 
     def __init__(self, settings: Settings, bootstrap: str) -> None:
         """Prepare; nothing is connected yet."""
@@ -82,6 +82,8 @@ class Positions:
         partitions = [TopicPartition(*place) for place in sorted(places)]
         async with _bounded():
             found = await self._admin.list_consumer_group_offsets(self._group, partitions=partitions)
+        if len(found) < len(partitions):  # the client overlooks a refusal of the whole request
+            raise Unavailable("the group's coordinator does not tell its offsets just now")
         return {(tp.topic, tp.partition): told.offset for tp, told in found.items() if told.offset >= 0}
 
     async def behind_gap(self, place: Place, start: int) -> int | None:

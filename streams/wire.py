@@ -23,12 +23,14 @@ from aiokafka.errors import (
 from schemas.errors import InvalidMessage, Unavailable
 from schemas.message import Headers, Message, cloud_event
 from schemas.topics import BY_SUFFIX, RECORD_BYTES, Suffix, topic_name
+from streams import lenient
 from streams.incoming import CORRELATION_ID, ReplyAddress
 from streams.logs import logger
 from streams.settings import Settings
 
 REFUSED = (InvalidTopicError, MessageSizeTooLargeError, RecordTooLargeError, TopicAuthorizationFailedError)
 log = logger("wire")
+lenient.install()
 
 
 def connection(settings: Settings, bootstrap: str) -> dict[str, Any]:

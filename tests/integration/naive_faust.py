@@ -7,6 +7,7 @@ import asyncio
 import json
 import logging
 import sys
+from collections.abc import AsyncIterator
 from typing import Any
 
 import faust
@@ -31,7 +32,8 @@ def topic(suffix: str, **options: Any) -> Any:
 
 
 def tell(agent: str, value: Any) -> None:
-    print(json.dumps({"agent": agent, "value": value}), flush=True)
+    sys.stdout.write(json.dumps({"agent": agent, "value": value}) + "\n")
+    sys.stdout.flush()
 
 
 async def raises(stream: Any) -> None:
@@ -67,7 +69,7 @@ async def late(stream: Any) -> None:
         tell("late", value)
 
 
-async def asked(stream: Any) -> None:
+async def asked(stream: Any) -> AsyncIterator[Any]:
     async for value in stream:
         tell("asked", value)
         yield value
@@ -81,7 +83,7 @@ async def ask_first() -> None:
         tell("ask", "no answer")
 
 
-AGENTS = {agent.__name__: agent for agent in (raises, takes, batches, gaps, late, asked)}
+AGENTS: dict[str, Any] = {agent.__name__: agent for agent in (raises, takes, batches, gaps, late, asked)}
 agents = {chosen: app.agent(topic(chosen), name=f"{name}.{chosen}")(AGENTS[chosen]) for chosen in sys.argv[3:]}
 if "asked" in agents:
     app.task(ask_first)

@@ -30,7 +30,8 @@ from streams.wire import Outbox
 
 
 def tell(what: str, value: Any = None) -> None:
-    print(json.dumps({"what": what, "value": value}), flush=True)
+    sys.stdout.write(json.dumps({"what": what, "value": value}) + "\n")
+    sys.stdout.flush()
 
 
 class Misbehaving:

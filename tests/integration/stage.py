@@ -177,7 +177,8 @@ class Deployment:
 
     def get(self, path: str, worker: int = -1) -> tuple[int, str]:
         """Ask a worker's endpoint: status and text."""
-        url = eventually(lambda: re.search(r'"metrics": "(http://[^"]+)/metrics"', self.workers[worker].told()))[1]
+        told = eventually(lambda: re.findall(r'"metrics": "(http://[^"]+)/metrics"', self.workers[worker].told()))
+        url = told[-1]
         try:
             with urllib.request.urlopen(url + path, timeout=5) as answer:
                 return answer.status, answer.read().decode()

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from aiokafka.producer import message_accumulator
+from aiokafka.record.default_records import _DefaultRecordBatchBuilderPy
 
 from schemas.conversation import Scope
 from schemas.message import header
@@ -103,10 +105,10 @@ Sent = tuple[str, int, int]
 
 
 @pytest.fixture(scope="module")
-def running(deploy_once: Deploy) -> Iterator[Deployment]:
+def running(deploy_once: Deploy) -> Deployment:
     deployment = deploy_once()
     deployment.start()
-    yield deployment
+    return deployment
 
 
 @pytest.fixture
@@ -163,7 +165,9 @@ async def test_hostile_messages_become_dead_letters_and_errors_and_nothing_stops
             value = kinds[number % len(kinds)]
             if value is None and suffix == "facts":
                 value = b"-"  # there, nothing is the tombstone of what was erased
-            bare = number % 3 and value is not None and suffix != "facts"  # a compacted topic takes no record without a key
+            bare = (
+                number % 3 and value is not None and suffix != "facts"
+            )  # a compacted topic takes no record without a key
             key = None if bare else os.urandom(9)
             placed = await producer.send_and_wait(
                 running.topic(suffix), value, key=key, partition=number % 2, headers=headers
@@ -240,6 +244,33 @@ async def test_a_record_without_a_time_of_its_own_is_handled(running: Deployment
                     headers=[("reply_to", running.topic("replies").encode()), ("correlation_id", b"old")],
                 )
         assert (await memory.ask("Still there?", timeout_s=5)).success
+
+
+class NoText(str):
+    """A header's name as only clients of other languages can write it."""
+
+    __slots__ = ()
+
+    def encode(self, *_: Any, **__: Any) -> bytes:
+        return b"\xff\xfe"
+
+
+async def test_a_header_whose_name_is_no_text_ends_nobody(
+    running: Deployment, worker: WorkerProcess, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(message_accumulator, "DefaultRecordBatchBuilder", _DefaultRecordBatchBuilderPy)
+    async with plain_producer(running.bootstrap, linger_ms=50) as producer:
+        for number in range(6):
+            headers = [(NoText("x") if number % 2 else "plain", b"v")]
+            value = b"{" if number == 3 else _turn(content=f"I own boat number {number}.")
+            await producer.send(running.topic("turns"), value, key=SCOPE.key.encode(), headers=headers)
+        await producer.flush()
+    await running.settled()
+    texts = [event.text for event in await running.events()]
+    assert [sum(f"boat number {number}" in text for text in texts) for number in range(6)] == [1, 1, 1, 0, 1, 1]
+    assert [r"\xff\xfe"] in [
+        [name for name, _ in letter.headers] for some in (await letters_of(running)).values() for letter in some
+    ]
 
 
 async def test_numbers_that_overflow_never_come_out_as_no_json(running: Deployment, worker: WorkerProcess) -> None:
