@@ -101,7 +101,7 @@ def register(app: faust.App, settings: Settings, name: str, loop: AgentLoop) -> 
 
     async def agent(stream: Any) -> None:
         try:
-            await loop.run(incoming_of(stream.noack().events()))
+            await loop.run(incoming_of(app, stream.noack().events()))
         except Exception as error:  # Faust would start it again behind the batch in hand, which would be lost
             log.exception("an agent ended", agent=name)
             await app.crash(error)
@@ -109,10 +109,12 @@ def register(app: faust.App, settings: Settings, name: str, loop: AgentLoop) -> 
     app.agent(topic, name=f"{settings.name}.{name}")(agent)
 
 
-async def incoming_of(events: Any) -> AsyncIterator[Incoming]:
-    """Faust's events as our records."""
+async def incoming_of(app: faust.App, events: Any) -> AsyncIterator[Incoming]:
+    """Faust's events as our records; what was read before partitions moved is left out, since it is read again."""
     async for event in events:
         message = event.message
+        if message.generation_id != app.consumer_generation_id:
+            continue
         yield Incoming(
             topic=message.topic,
             partition=message.partition,

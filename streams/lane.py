@@ -23,15 +23,23 @@ class Lane:
         self._max_bytes = max_bytes
         self._waiting: deque[Incoming] = deque()
         self._held = 0
+        self._clears = 0
         self._ended = False
         self._changed = asyncio.Event()
         self._room = asyncio.Event()
 
     async def put(self, incoming: Incoming) -> None:
-        """Add a record, once there is room."""
+        """Add a record, once there is room.
+
+        Where the lane is cleared meanwhile, the record goes with what stood before it: let in, it would stand in front
+        of them when they come again, and its offset would say that they are handled.
+        """
+        clears = self._clears
         while self._held and self._held + incoming.size > self._max_bytes:
             self._room.clear()
             await self._room.wait()
+        if clears != self._clears:
+            return
         self._held += incoming.size
         self._waiting.append(incoming)
         self._changed.set()
@@ -52,6 +60,7 @@ class Lane:
 
     def clear(self) -> None:
         """Drop what waits: it will be delivered again."""
+        self._clears += 1
         dropped, self._waiting = self._waiting, deque()
         self._free(dropped)
 

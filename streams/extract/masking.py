@@ -7,7 +7,7 @@ are data (``secrets.yaml``). E-mail addresses are a class of their own that is o
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,49 +22,8 @@ MAX_ROUNDS = 4
 MAX_NAME = 256
 MAX_TOPIC = 1024
 MAX_MEMORY = 20_000
-MAX_BETWEEN = 80
-"""Characters between the opening of a chain and its link."""
 MAX_DEPTH = 50
 """Metadata nested deeper than this is replaced as a whole."""
-
-
-@dataclass(frozen=True)
-class Chain:
-    """How a shape of parts goes on: what opened it, words between, a link, and the secret that follows.
-
-    As one pattern it would read the words behind each opening anew; in parts a link is looked for once.
-    """
-
-    between: re.Pattern[str]
-    link: re.Pattern[str]
-    follows: re.Pattern[str]
-
-    def continued(self, openings: Iterable[re.Match[str]], text: str) -> Iterator[re.Match[str]]:
-        """What follows each opening, in order; openings inside of it are left aside."""
-        free = 0
-        nearest: re.Match[str] | None = None
-        for opening in openings:
-            end = opening.end()
-            if end < free:
-                continue
-            if nearest is None or nearest.start() < end:
-                nearest = self.link.search(text, end)
-            if nearest is None:
-                return
-            found = self._followed(text, end, nearest)
-            if found is not None:
-                free = found.end() - 1  # "password is password: …" opens once more at the end of what it found
-                yield found
-
-    def _followed(self, text: str, end: int, nearest: re.Match[str]) -> re.Match[str] | None:
-        """What follows the first link that has something behind it, of those that an opening reaches."""
-        link: re.Match[str] | None = nearest
-        while link is not None and link.start() - end <= MAX_BETWEEN and self.between.fullmatch(text, end, link.start()):
-            found = self.follows.match(text, link.end())
-            if found is not None:
-                return found
-            link = self.link.search(text, link.end())
-        return None
 
 
 @dataclass(frozen=True)
@@ -73,7 +32,6 @@ class SecretRule:
 
     secret: str
     pattern: re.Pattern[str]
-    chain: Chain | None
     hints: tuple[str, ...]
     folded: bool
     check: Callable[[str], bool] | None
@@ -83,24 +41,12 @@ class SecretRule:
         where = folded if self.folded else text
         return not self.hints or any(hint in where for hint in self.hints)
 
-    def places(self, text: str) -> Iterator[tuple[int, int]]:
-        """Where secrets of this shape begin and end, in order and apart."""
-        openings = self.pattern.finditer(text)
-        place = 0
-        for match in self.chain.continued(openings, text) if self.chain else openings:
-            part = "secret" if "secret" in match.re.groupindex else 0
-            start, found = match.start(part), match[part]
-            if start >= place and (self.check is None or self.check(found)):
-                place = start + len(found.rstrip(TRAILING) if part else found)
-                yield start, place
-
 
 def _rules(rows: Sequence[Mapping[str, Any]]) -> tuple[SecretRule, ...]:
     return tuple(
         SecretRule(
             secret=row["secret"],
             pattern=re.compile(row["pattern"]),
-            chain=Chain(*(re.compile(row[part]) for part in ("between", "link", "follows"))) if "link" in row else None,
             hints=tuple(row["hints"]),
             folded=row.get("fold") == "true",
             check=CHECKS[row["check"]] if "check" in row else None,
@@ -199,13 +145,19 @@ def _mask(text: str, rules: Sequence[SecretRule], counts: Counter[str]) -> str:
 
 
 def _apply(rule: SecretRule, text: str, counts: Counter[str]) -> str:
-    kept: list[str] = []
-    place = 0
-    for start, end in rule.places(text):
-        kept += [text[place:start], f"[masked:{rule.secret}]"]
-        place = end
+    part: str | int = "secret" if "secret" in rule.pattern.groupindex else 0
+    replacement = f"[masked:{rule.secret}]"
+
+    def replace(match: re.Match[str]) -> str:
+        whole, found = match.group(), match.group(part)
+        if found is None or (rule.check is not None and not rule.check(found)):
+            return whole
+        start = match.start(part) - match.start()
+        kept = found.rstrip(TRAILING) if part else found
         counts[rule.secret] += 1
-    return "".join([*kept, text[place:]])
+        return whole[:start] + replacement + whole[start + len(kept) :]
+
+    return rule.pattern.sub(replace, text)
 
 
 def _mask_json(value: Any, walk: Callable[[str], str], depth: int = 0) -> Any:

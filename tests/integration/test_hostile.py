@@ -101,6 +101,7 @@ WRONG_WAYS_BACK: dict[str, list[tuple[str, bytes | None]]] = {
     "no deadline": [("reply_to", b"{name}.replies"), ("correlation_id", b"c"), ("deadline", b"soon")],
     "an endless deadline": [("reply_to", b"{name}.replies"), ("correlation_id", b"c"), ("deadline", b"9" * 30)],
 }
+WAY_BACK = {"reply_to", "correlation_id", "deadline"}
 Sent = tuple[str, int, int]
 
 
@@ -189,17 +190,20 @@ async def test_hostile_messages_become_dead_letters_and_errors_and_nothing_stops
 
 
 @pytest.mark.parametrize("suffix", ["turns", "queries"])
-@pytest.mark.parametrize("headers", WRONG_WAYS_BACK.values(), ids=WRONG_WAYS_BACK)
 async def test_a_way_back_that_cannot_be_gone_is_a_dead_letter(
-    running: Deployment, worker: WorkerProcess, suffix: str, headers: list[tuple[str, bytes | None]]
+    running: Deployment, worker: WorkerProcess, suffix: str
 ) -> None:
     value = _turn() if suffix == "turns" else json.dumps({"scope": SCOPE.to_wire(), "query": "x"}).encode()
-    named = [(name, value and value.replace(b"{name}", running.name.encode())) for name, value in headers]
+    places: dict[str, Sent] = {}
     async with plain_producer(running.bootstrap) as producer:
-        placed = await producer.send_and_wait(running.topic(suffix), value, key=SCOPE.key.encode(), headers=named)
+        for way, headers in WRONG_WAYS_BACK.items():
+            named = [(name, told and told.replace(b"{name}", running.name.encode())) for name, told in headers]
+            placed = await producer.send_and_wait(running.topic(suffix), value, key=SCOPE.key.encode(), headers=named)
+            places[way] = (placed.topic, placed.partition, placed.offset)
     await running.settled()
-    (letter,) = (await letters_of(running))[placed.topic, placed.partition, placed.offset]
-    assert letter.field in {"reply_to", "correlation_id", "deadline"}
+    letters = await letters_of(running)
+    found = {way: [letter.field in WAY_BACK for letter in letters.get(place, ())] for way, place in places.items()}
+    assert found == {way: [True] for way in WRONG_WAYS_BACK}
 
 
 @pytest.mark.parametrize("suffix", ["turns", "commands", "facts"])
@@ -217,9 +221,7 @@ async def test_a_message_as_large_as_its_topic_takes_becomes_a_dead_letter_with_
     await still_works(running)
 
 
-@pytest.mark.parametrize(
-    "text", ["I like tea. ", "a", "\\u0001x", "ä"], ids=["prose", "one word", "controls", "accents"]
-)
+@pytest.mark.parametrize("text", ["I like tea. ", "ä"], ids=["prose", "one word"])
 async def test_a_turn_as_large_as_its_topic_takes_has_one_outcome_and_holds_up_nobody_for_long(
     running: Deployment, worker: WorkerProcess, text: str
 ) -> None:
