@@ -45,7 +45,8 @@ def parse(document: object, scope: Scope, *, start: datetime | None = None) -> I
 
 def _conversation(record: dict[str, Any], place: str, scope: Scope) -> Iterator[Item]:
     inside = below(place, "mapping")
-    nodes = {key: an_object(node, below(inside, key)) for key, node in an_object(record.get("mapping"), inside).items()}
+    mapping = an_object(record.get("mapping"), inside)
+    nodes = {a_text(key, inside): an_object(node, below(inside, key)) for key, node in mapping.items()}
     branch = _branch(record, nodes, place)
     identity = "conversation_id" if record.get("conversation_id") is not None else "id"
     session_id = a_name(record.get(identity), below(place, identity))
@@ -137,7 +138,7 @@ def _content(content: dict[str, Any], place: str) -> tuple[str, list[str]]:
     inside = below(place, "parts")
     for where, part in items(a_list(content["parts"], inside), inside):
         if isinstance(part, str):
-            texts.append(part)
+            texts.append(a_text(part, where))
         elif isinstance(part, dict):
             if "text" in part:
                 texts.append(a_text(part["text"], below(where, "text")))

@@ -119,7 +119,7 @@ def _content(message: dict[str, Any], place: str) -> tuple[str, list[str]]:
     if content is None:
         return optional_text(message, "refusal", place) or "", []
     if isinstance(content, str):
-        return content, []
+        return a_text(content, inside), []
     texts: list[str] = []
     others: list[str] = []
     for where, value in items(a_list(content, inside), inside):

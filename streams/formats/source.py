@@ -15,7 +15,7 @@ from pydantic import JsonValue, ValidationError
 from schemas.conversation import Role, Scope, Turn, is_blank
 from schemas.errors import InvalidMessage
 from schemas.identity import derived_id
-from schemas.message import invalid
+from schemas.message import invalid, utf8
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 SECOND = timedelta(seconds=1)
@@ -104,7 +104,10 @@ def a_text(value: object, place: str) -> str:
     """The value, which must be text (it may be empty)."""
     if not isinstance(value, str):
         raise fault(place, "must be text")
-    return value
+    try:
+        return utf8(value)
+    except ValueError as error:  # half a surrogate pair: JSON can spell it
+        raise fault(place, str(error)) from error
 
 
 def a_name(value: object, place: str) -> str:
@@ -200,8 +203,6 @@ def turn(
         )
     except ValidationError as error:
         raise within(place, invalid(error)) from error
-    except UnicodeEncodeError as error:  # an id with half a surrogate pair has no UTF-8, so no UUID
-        raise fault(place, "must be text that UTF-8 can hold") from error
 
 
 def within(place: str, error: InvalidMessage) -> InvalidMessage:

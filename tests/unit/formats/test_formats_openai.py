@@ -49,7 +49,7 @@ WRONG: list[Any] = [
         [{"role": "user", "content": [{"type": "text", "text": 1}]}], "[0].content[0].text", id="part-is-a-number"
     ),
     pytest.param([{"role": "user", "content": "x", "name": "n" * 257}], "[0].name", id="name-too-long"),
-    pytest.param([{"role": "user", "content": "\ud800"}], "[0]", id="half-a-surrogate-pair"),
+    pytest.param([{"role": "user", "content": "a\ud800"}], "[0].content", id="half-a-surrogate-pair"),
 ]
 
 
