@@ -30,6 +30,4 @@ def same_thing(subject: str, attribute: str, other_subject: str, other_attribute
     "the dog of the user" and "the name of the user's dog": what one subject has more must be the other's attribute.
     """
     mine, theirs = subject_words(subject), subject_words(other_subject)
-    if mine == theirs:
-        return True
     return (mine - theirs) <= subject_words(other_attribute) and (theirs - mine) <= subject_words(attribute)

@@ -27,16 +27,14 @@ def topic_of(question: str) -> str:
     return f"How to {asked[match.end() :]}" if match else asked
 
 
-def joined(codes: Sequence[Code]) -> Code | None:
-    """Several pieces of code as one; a program goes before command lines."""
-    if not codes:
-        return None
+def joined(codes: Sequence[Code]) -> Code:
+    """Several pieces of code, at least one, as one; a program goes before command lines."""
     first = min(codes, key=lambda code: code.is_shell)
     text = "\n\n".join(dict.fromkeys(code.text.strip() for code in codes if code.is_shell == first.is_shell))
     return Code(text[:MAX_CODE], first.language)
 
 
-def answer_text(question: str | None, explanation: Sequence[str], code: Code | None) -> tuple[str, int]:
+def answer_text(question: str | None, explanation: Sequence[str], code: Code) -> tuple[str, int]:
     """The text of the fact.
 
     Args:
@@ -60,8 +58,8 @@ def answer_text(question: str | None, explanation: Sequence[str], code: Code | N
     return (f"{head}. {body}" if head and body else head or body), len(kept)
 
 
-def _names(code: Code | None) -> str:
-    if code is None or code.is_shell:
+def _names(code: Code) -> str:
+    if code.is_shell:
         return ""
     defined, used = code.defined()[:MAX_NAMES], code.used()[:MAX_NAMES]
     used = tuple(name for name in used if name not in defined)

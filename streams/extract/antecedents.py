@@ -44,28 +44,25 @@ class Resolved:
     source: str
 
 
-def has_pronoun(text: str) -> bool:
-    """Whether an English sentence begins with a pronoun that stands for something."""
-    return _PATTERNS["pronoun"].match(text) is not None and _PATTERNS["expletive"].match(text) is None
+def pronoun_of(text: str) -> re.Match[str] | None:
+    """The pronoun that stands for something and that an English sentence begins with; the rest is matched too."""
+    return None if _PATTERNS["expletive"].match(text) else _PATTERNS["pronoun"].match(text)
 
 
-def with_antecedent(text: str, before: Sequence[Said], speaker: str) -> Resolved | None:
+def with_antecedent(pronoun: re.Match[str], before: Sequence[Said], speaker: str) -> Resolved | None:
     """The sentence with its leading pronoun replaced, or None where nothing fits.
 
     Args:
-        text: A sentence that begins with a pronoun.
+        pronoun: As ``pronoun_of`` gives it.
         before: What was said before, oldest first.
         speaker: Who "I" is.
     """
-    match = _PATTERNS["pronoun"].match(text)
-    if match is None or _PATTERNS["expletive"].match(text):
-        return None
-    word = match["it"].casefold()
+    word = pronoun["it"].casefold()
     persons = word in _PERSONS
     for said in reversed(before):
         name = _thing_told(said, speaker, persons=persons)
         if name is not None:
-            replaced = f"{name[0].upper()}{name[1:]}{_ENDINGS.get(word, '')}{match['rest']}"
+            replaced = f"{name[0].upper()}{name[1:]}{_ENDINGS.get(word, '')}{pronoun['rest']}"
             return Resolved(replaced, read_claim(replaced, said.language, speaker), said.source)
     return None
 

@@ -23,6 +23,12 @@ def clauses_of(sentence: str, language: str) -> list[str]:
         return [sentence]
     for cut in _AND.finditer(sentence):
         left, right = sentence[: cut.start()], sentence[cut.end() :]
-        if read_english(left, "user") and read_english(right, "user") and len(left.split()) > 2:  # noqa: PLR2004
+        if len(left.split()) > 2 and read_english(left, "user") and _is_clause(right):  # noqa: PLR2004 - words
             return [left, *clauses_of(right, language)]
     return [sentence]
+
+
+def _is_clause(text: str) -> bool:
+    """Whether it is a claim of one subject: "the dog and my goat is old" is cut in the wrong place."""
+    claim = read_english(text, "user")
+    return claim is not None and " and " not in (claim.subject or "")

@@ -52,7 +52,7 @@ def _dated(resolve: Resolver, day: date, match: re.Match[str]) -> str:
 def _tables(spec: Mapping[str, Any], *, spaced: bool) -> tuple[_Table, ...]:
     edge = r"\b" if spaced else ""
     build = (_day_table, _weekday_table, _stretch_table, _span_table)
-    return tuple(table for make in build if (table := make(spec, edge)) is not None)
+    return tuple(make(spec, edge) for make in build)
 
 
 def _compile(pattern: str) -> re.Pattern[str]:
@@ -69,17 +69,15 @@ def _day_table(spec: Mapping[str, Any], edge: str) -> _Table:
     return _Table(_compile(f"{edge}(?:{'|'.join(f'({word})' for word, _ in words)}){edge}"), resolve)
 
 
-def _weekday_table(spec: Mapping[str, Any], edge: str) -> _Table | None:
+def _weekday_table(spec: Mapping[str, Any], edge: str) -> _Table:
     names = "|".join(spec["weekdays"])
     gap = r"\s+" if edge else ""
     last, upcoming = "|".join(spec["last"]), "|".join(spec["next"])
     last_after, next_after = "|".join(spec.get("last_after", [])), "|".join(spec.get("next_after", []))
     if last:
         pattern = f"{edge}(?:(?P<last>{last})|(?P<next>{upcoming})){gap}(?P<day>{names}){edge}"
-    elif last_after:
-        pattern = f"{edge}(?P<day>{names}){gap}(?:(?P<last>{last_after})|(?P<next>{next_after})){edge}"
     else:
-        return None
+        pattern = f"{edge}(?P<day>{names}){gap}(?:(?P<last>{last_after})|(?P<next>{next_after})){edge}"
 
     def resolve(match: re.Match[str], day: date) -> str:
         wanted = int(spec["weekdays"][match["day"].casefold()])

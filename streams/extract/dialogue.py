@@ -104,7 +104,9 @@ def _answer_claim(question: str, answer: str, speaker: str, *, negative: bool) -
     for form in ("which", "what_is"):
         match = _PATTERNS[form].match(question)
         if match is not None:
-            return Claim(speaker, tidy(match["noun"]).casefold(), value)
+            noun = tidy(match["noun"]).casefold()
+            thing = noun.removesuffix(" called").removesuffix(" named")
+            return Claim(speaker, noun, value) if thing == noun else Claim(f"{speaker}'s {thing}", "name", value)
     return Claim(polarity=polarity_of(answer))
 
 

@@ -18,6 +18,7 @@ from streams.extract.english_words import (
     DATA,
     DETERMINERS,
     MODALS,
+    ORDERING,
     PARTICLES,
     PASTS,
     POSSESSIVES,
@@ -155,8 +156,11 @@ def _by_topic(text: str, speaker: str) -> Claim | None:
     match = _TOPIC.fullmatch(text)
     if match is None or match["place"] is None or _has_verb(match["value"]):
         return None
-    of = "of " if match["clause"].split()[-2:-1] and match["clause"].split()[-2] in {"a", "an"} else "in "
-    return _by_grammar(f"{match['clause']} {of}{match['value']}", speaker)
+    place, words = match["place"].casefold(), match["clause"].casefold().split()
+    relation = place.removesuffix(" it")
+    if place == "there":
+        relation = "of" if words[1] in COPULAS and words[-2] in {"a", "an"} else "in"
+    return _by_grammar(f"{match['clause']} {relation} {match['value']}", speaker)
 
 
 def _has_verb(text: str) -> bool:
@@ -170,6 +174,8 @@ def _by_grammar(text: str, speaker: str) -> Claim | None:
     if place is None or place >= len(words):
         return None
     spoken = words[:1] if words[0].casefold() in PRONOUNS else words[:place]
+    while len(spoken) > 1 and spoken[-1].casefold() in ADVERBS - ORDERING:
+        spoken = spoken[:-1]
     phrase = noun_phrase(" ".join(spoken), speaker)
     if phrase is None:
         return None

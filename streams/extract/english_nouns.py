@@ -16,7 +16,7 @@ from streams.extract.english_words import (
     singular,
 )
 
-_OWNER = re.compile(r"(?P<owner>.+?)(?:'s|\u2019s|s'|s\u2019)\s+(?P<thing>.+)")
+_OWNER = re.compile(r"(?P<owner>\w.*?)(?:'s|\u2019s|s'|s\u2019)\s+(?P<thing>.+)")
 _OF = re.compile(r"(?P<thing>.+?)\s+(?:of|for)\s+(?P<owner>.+)")
 _SPELT = {"favorite": "favourite", "color": "colour"}
 

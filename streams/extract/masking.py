@@ -132,16 +132,12 @@ def _walker(counts: Counter[str], *, emails: bool) -> Callable[[str], str]:
     return lambda text: _mask(text, rules, counts)
 
 
-def _mask(text: str, rules: Sequence[SecretRule], counts: Counter[str]) -> str:
-    for _ in range(MAX_ROUNDS):
-        before = text
-        folded = text.casefold()
-        for rule in rules:
-            if rule.may_occur(text, folded):
-                text = _apply(rule, text, counts)
-        if text == before:
-            break
-    return text
+def _mask(text: str, rules: Sequence[SecretRule], counts: Counter[str], rounds: int = MAX_ROUNDS) -> str:
+    masked, folded = text, text.casefold()
+    for rule in rules:
+        if rule.may_occur(masked, folded):
+            masked = _apply(rule, masked, counts)
+    return masked if masked == text or rounds == 1 else _mask(masked, rules, counts, rounds - 1)
 
 
 def _apply(rule: SecretRule, text: str, counts: Counter[str]) -> str:

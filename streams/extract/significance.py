@@ -84,6 +84,13 @@ def reason_against(sentence: str, language: str) -> str | None:  # noqa: PLR0911
     return INTRODUCTION if _INTRODUCTION.search(sentence) else None
 
 
+def corrects_nothing(sentence: str) -> bool:
+    """Whether a sentence says that something was wrong and not what is right: "Sorry, I was wrong."."""
+    told = f"{sentence.rstrip(' .!?,')}."
+    opening = CUES["correction"].opens(told)
+    return opening is not None and not tidy(told[opening.end() :])
+
+
 def is_question(sentence: str, language: str) -> bool:
     """Whether a sentence asks."""
     return bool(_QUESTION_MARK.search(sentence)) or spoken("question", sentence, language)

@@ -14,7 +14,7 @@ from schemas.conversation import Turn
 from schemas.facts import PREVIEW_CHARACTERS, Extraction, Skip
 from streams.extract import significance
 from streams.extract.answers import answer_text, joined
-from streams.extract.antecedents import Said, bare_value, corrected, has_pronoun, with_antecedent
+from streams.extract.antecedents import Said, bare_value, corrected, pronoun_of, with_antecedent
 from streams.extract.blocks import Block, blocks_of, without_outer_quotes
 from streams.extract.claims import Claim
 from streams.extract.clauses import clauses_of
@@ -138,7 +138,7 @@ def _read_assistant(notes: _Notes, blocks: Sequence[Block], before: Turn | None)
     ]
     commands = [command for sentence in sentences for command in commands_in(sentence)]
     question = question_of(before) if before is not None else None
-    if question is not None and (shown or commands):
+    if before is not None and question is not None and (shown or commands):
         told = shown or [Code("\n".join(commands), "bash")]
         _answer(notes, question, sentences, joined(told), before)
         return
@@ -151,7 +151,7 @@ def _read_assistant(notes: _Notes, blocks: Sequence[Block], before: Turn | None)
         notes.skip(sentence, reason or significance.UNCONFIRMED)
 
 
-def _answer(notes: _Notes, question: str, sentences: list[str], code: Code | None, before: Turn | None) -> None:
+def _answer(notes: _Notes, question: str, sentences: list[str], code: Code, before: Turn) -> None:
     explanation: list[str] = []
     for sentence in sentences:
         reason = significance.reason_against(sentence, notes.language)
@@ -162,9 +162,9 @@ def _answer(notes: _Notes, question: str, sentences: list[str], code: Code | Non
     text, used = answer_text(question, explanation, code)
     for sentence in explanation[used:]:
         notes.skip(sentence, "beyond what one fact holds")
-    asked = (before.identified().turn_id or "",) if before is not None else ()
+    sources = (before.identified().turn_id or "", notes.source)
     notes.drafts.append(
-        Draft(text, Claim(), notes.turn.role, notes.language, (*asked, notes.source), "instruction", code, told=text)
+        Draft(text, Claim(), notes.turn.role, notes.language, sources, "instruction", code, told=text)
     )
 
 
@@ -209,7 +209,7 @@ def _attach(notes: _Notes, codes: list[Code], *, asks: bool) -> None:
         return
     introduced = [skip for skip in notes.skips if skip.reason == significance.INTRODUCTION]
     text, _ = answer_text(None, [skip.text.rstrip(":") for skip in introduced], code)
-    if code is None or not text:
+    if not text:
         for piece in codes:
             notes.skip(piece.text, significance.CODE)
         return
@@ -237,6 +237,9 @@ def _read_sentence(notes: _Notes, sentence: str) -> None:
     reason = significance.reason_against(sentence, notes.language)
     if reason in {significance.ORDER, significance.ECHO, significance.META, significance.GREETING}:
         notes.skip(sentence, reason)
+        return
+    if significance.corrects_nothing(sentence):
+        notes.skip(sentence, significance.REACTION)
         return
     tail = significance.asked_on(sentence)
     if tail is not None and read_claim(opened(sentence[:tail]).text, notes.language, notes.speaker).is_read:
@@ -272,8 +275,9 @@ def _statement(notes: _Notes, text: str, sentence: str) -> None:
         return
     sources: tuple[str, ...] = (notes.source,)
     resolved = True
-    if notes.language in {"en", "und"} and has_pronoun(text):
-        found = with_antecedent(text, notes.before, notes.speaker)
+    pronoun = pronoun_of(text) if notes.language in {"en", "und"} else None
+    if pronoun is not None:
+        found = with_antecedent(pronoun, notes.before, notes.speaker)
         resolved = found is not None
         if found is not None:
             text, claim = found.text, found.claim

@@ -3,7 +3,11 @@
 import pytest
 
 from streams.extract import read_claim
+from streams.extract.clauses import clauses_of
+from streams.extract.english_words import singular
 
+Parts = tuple[str | None, str | None, str | None]
+UNREAD_CLAIM: Parts = (None, None, None)
 ENGLISH = [
     ("My name is Imke.", ("user", "name", "Imke")),
     ("I live in Setúbal.", ("user", "home", "Setúbal")),
@@ -32,8 +36,20 @@ ENGLISH = [
     ("The alarm is off.", ("alarm", "is", "off")),
     ("My sledge is green.", ("user's sledge", "colour", "green")),
     ("The mast is nine metres high.", ("mast", "is high", "nine metres")),
+    ("Reminder: I live in Lugo.", ("user", "home", "Lugo")),
+    ("The chess club, I am a member there.", ("user", "is member of", "chess club")),
+    ("The harbour, we have a boat in it.", ("we", "to have", "boat in The harbour")),
+    ("The stable, I keep a goat there.", ("user", "to keep", "goat in The stable")),
+    ("Miso is my cat.", ("user", "cat", "Miso")),
+    ("The goat is named Otto.", ("goat", "name", "Otto")),
+    ("My goat has been called Otto.", ("user's goat", "name", "Otto")),
+    ("I have sold my boat.", ("user", "did sell", "my boat")),
+    ("The gate is painted red.", ("gate", "is painted", "red")),
+    ("The gate really is always red.", ("gate", "colour", "red")),
+    ("We really often visit Faro.", ("we", "to visit", "Faro")),
+    ("We upgraded ! to Debian 13.", ("we", "did upgrade", "! to Debian 13")),
 ]
-ELSEWHERE = [
+ELSEWHERE: list[tuple[str, str, Parts]] = [
     ("de", "Ich wohne jetzt in Ulm.", ("user", "home", "Ulm")),
     ("de", "Meine Ziege heißt Otto.", ("user's ziege", "name", "Otto")),
     ("de", "Der Server läuft auf Port 8080.", ("server", "port", "8080")),
@@ -48,6 +64,11 @@ ELSEWHERE = [
     ("zh", "我对花生过敏。", ("user", "is allergic to", "花生")),
     ("ja", "私は奈良に住んでいます。", ("user", "home", "奈良")),
     ("ru", "Я живу в Казани.", ("user", "home", "Казани")),
+    ("de", "Meine Katze ist grau.", ("user's katze", "is", "grau")),
+    ("de", "Die Farbe des Tors ist Grün.", ("tors", "farbe", "Grün")),
+    ("de", "Die Farbe des Tors ist ein helles Grün mit sehr viel Blau darin.", UNREAD_CLAIM),
+    ("de", "Ich bin … Jahre alt.", UNREAD_CLAIM),
+    ("und", "Ich wohne in Ulm.", ("user", "home", "Ulm")),
 ]
 NEGATIVE = [
     ("en", "Tove does not eat eel."),
@@ -66,7 +87,16 @@ AFFIRMATIVE = [
     ("en", "The note is on the knot."),
     ("zh", "我们的原则是不断改进。"),
 ]
-UNREAD = ["Splendid!", "x", "", "???", "Sandwiches everywhere"]
+UNREAD = ["Splendid!", "x", "", "???", "Sandwiches everywhere", "In May, ! was red.", f"I play the {'o' * 250}."]
+SINGULARS = [("cities", "city"), ("ties", "tie"), ("gates", "gate"), ("glass", "glass"), ("gas", "gas")]
+CLAUSES = [
+    ("I live in Lugo and my goat is called Otto.", ["I live in Lugo", "my goat is called Otto."]),
+    (
+        "I live in Lugo with the cat and the dog and my goat is called Otto.",
+        ["I live in Lugo with the cat and the dog", "my goat is called Otto."],
+    ),
+    ("I like plums and the sea.", ["I like plums and the sea."]),
+]
 
 
 @pytest.mark.parametrize(("sentence", "claim"), ENGLISH, ids=[sentence for sentence, _ in ENGLISH])
@@ -78,7 +108,7 @@ def test_an_english_sentence_is_read(sentence: str, claim: tuple[str, str, str])
 
 
 @pytest.mark.parametrize(("language", "sentence", "claim"), ELSEWHERE, ids=[sentence for _, sentence, _ in ELSEWHERE])
-def test_a_sentence_of_another_language_is_read(language: str, sentence: str, claim: tuple[str, str, str]) -> None:
+def test_a_sentence_of_another_language_is_read(language: str, sentence: str, claim: Parts) -> None:
     read = read_claim(sentence, language)
 
     assert (read.subject, read.attribute, read.value) == claim
@@ -107,3 +137,13 @@ def test_qualifiers_are_kept() -> None:
 
 def test_who_i_is_is_the_speaker() -> None:
     assert read_claim("I play the oboe.", "en", "ruta").subject == "ruta"
+
+
+@pytest.mark.parametrize(("sentence", "clauses"), CLAUSES, ids=[sentence for sentence, _ in CLAUSES])
+def test_a_sentence_is_cut_only_where_both_halves_are_claims(sentence: str, clauses: list[str]) -> None:
+    assert clauses_of(sentence, "en") == clauses
+
+
+@pytest.mark.parametrize(("noun", "one"), SINGULARS, ids=[noun for noun, _ in SINGULARS])
+def test_a_plural_has_a_singular_by_rule(noun: str, one: str) -> None:
+    assert singular(noun) == one

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
-from streams.extract.code import commands_in, language_of_code
+from streams.extract.code import Code, commands_in, language_of_code
 from streams.extract.dates import resolve_dates
 from streams.extract.language import language_of
 from streams.extract.vocabulary import domain_of, tags_of
@@ -16,6 +16,12 @@ DATES = [
     ("en", "I leave in 3 days.", "I leave in 3 days (2024-03-05)."),
     ("en", "I came two weeks ago.", "I came two weeks ago (2024-02-17)."),
     ("en", "It was last month.", "It was last month (2024-02)."),
+    ("en", "It was last week.", "It was last week (2024-W08)."),
+    ("en", "It was last year.", "It was last year (2023)."),
+    ("en", "I leave next Friday.", "I leave next Friday (2024-03-08)."),
+    ("en", "I came 4 months ago.", "I came 4 months ago (2023-11)."),
+    ("en", "I came 3 years ago.", "I came 3 years ago (2021)."),
+    ("fr", "Je pars lundi prochain.", "Je pars lundi prochain (2024-03-04)."),
     ("en", "My visa runs out in March.", "My visa runs out in March."),
     ("en", "It was yesterday (2024-03-01).", "It was yesterday (2024-03-01)."),
     ("de", "Ich komme übermorgen.", "Ich komme übermorgen (2024-03-04)."),
@@ -86,6 +92,11 @@ def test_the_domain_is_that_of_most_tags() -> None:
 @pytest.mark.parametrize(("language", "text"), LANGUAGES, ids=[text for _, text in LANGUAGES])
 def test_a_language_is_told_also_of_short_texts(language: str, text: str) -> None:
     assert language_of(text) == language
+
+
+def test_code_in_a_language_of_no_tag_adds_none() -> None:
+    assert tags_of("The gate opens", Code("gate open", "brainfuck")) == ("general",)
+    assert tags_of("The gate opens", Code("gate = 1", "python")) == ("python",)
 
 
 def test_code_has_a_language_by_its_fence_or_its_look() -> None:

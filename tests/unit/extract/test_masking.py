@@ -6,6 +6,7 @@ import pytest
 
 from schemas.commands import CallContext, CallMetadata, Command, ExistingMemory
 from schemas.conversation import Scope, Turn
+from schemas.facts import Masked
 from streams.extract import mask, mask_command, mask_turn
 
 LONG = "a1b2c3d4e5f6" * 6
@@ -27,6 +28,7 @@ SECRETS = [
     ("card", "4111 1111 1111 1111"),
     ("iban", "DE89 3704 0044 0532 0130 00"),
 ]
+KEY = "AKIA" + "A1B2C3D4E5F6G7H8"
 IN_CONTEXT = [
     ("password", "My password is Hunter2xx.", "Hunter2xx"),
     ("password", "Passwort: geheim99!", "geheim99"),
@@ -38,6 +40,12 @@ IN_CONTEXT = [
     ("password", "postgres://stock:s3cretpw@db.example:5432/stock", "s3cretpw"),
     ("bearer_token", f"Authorization: Bearer {LONG[:30]}", LONG[:30]),
     ("pin", "My PIN is 4711.", "4711"),
+    ("password", "The token password is Hunter2xx.", "Hunter2xx"),
+    ("password", "The secret of the old garden shed: Hunter2xx", "Hunter2xx"),
+    ("password", "My password is is Hunter2xx", "Hunter2xx"),
+    ("password", "The password is password: Hunter2xx", "Hunter2xx"),
+    ("password", "비밀번호 우리집은 abc12345", "abc12345"),
+    ("password", "パスワードは、abc12345", "abc12345"),
 ]
 HARMLESS = [
     "The database needs a password.",
@@ -49,6 +57,17 @@ HARMLESS = [
     "The key of success is patience.",
     "Our IBAN is on the invoice.",
     "Order 4111 1111 1111 1112 is not a card.",
+    "Order 2111 1111 1111 1111 is not a card.",
+    "Gate AB12 CDEF 1234 is shut.",
+    "The password of the gate of the old mill house is abc12345",
+    "The tokens and secrets are ab12cd34.",
+]
+KEYWORDS = [
+    "token ",
+    "secret token password ",
+    "api key ",
+    "token token token token token token token is ",
+    "password a a a a ",
 ]
 
 
@@ -128,6 +147,41 @@ def test_a_command_is_masked_in_all_that_it_says() -> None:
     assert masked.memory_metadata is not None
     assert masked.memory_metadata.project_id == "p"
     assert Command.decode(masked.encode()) == masked
+
+
+def test_a_turn_that_says_only_its_content_is_masked_there() -> None:
+    masked, told = mask_turn(turn(f"It is {SECRETS[0][1]}"))
+
+    assert masked == turn("It is [masked:cloud_key]")
+    assert [(one.secret, one.count) for one in told] == [("cloud_key", 1)]
+
+
+@pytest.mark.parametrize(
+    ("command", "wire"),
+    [
+        ({"op": "maintain"}, {}),
+        ({"op": "extract_and_operate", "interaction": f"one {KEY}"}, {"interaction": "one [masked:cloud_key]"}),
+        (
+            {"op": "extract_and_operate", "interaction": [f"one {KEY}"], "context": {"sessionId": "s"}},
+            {"interaction": ["one [masked:cloud_key]"]},
+        ),
+    ],
+    ids=["nothing said", "one text", "a list and no topic"],
+)
+def test_what_a_command_does_not_say_is_not_masked(command: dict[str, object], wire: dict[str, object]) -> None:
+    told = Command.model_validate({"scope": {"projectId": "p", "userId": "u"}, **command})
+
+    assert mask_command(told)[0].to_wire() == told.to_wire() | wire
+
+
+@pytest.mark.parametrize("keywords", KEYWORDS)
+def test_a_long_run_of_keywords_hides_no_secret_behind_it(keywords: str) -> None:
+    run = keywords * 2_000
+
+    assert mask(f"{run}password is Hunter2xx") == (
+        f"{run}password is [masked:password]",
+        (Masked(secret="password", count=1),),
+    )
 
 
 def test_metadata_nested_beyond_reason_is_replaced_as_a_whole() -> None:

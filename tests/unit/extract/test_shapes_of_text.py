@@ -1,0 +1,130 @@
+"""Messages taken apart: quotations, echoes, code, sentences, openers, and words that only begin like a cue."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from schemas.commands import Command
+from schemas.conversation import Scope
+from streams.decide import resources as decide_resources
+from streams.extract import extract_interaction
+from streams.extract import resources as extract_resources
+from streams.extract.blocks import blocks_of, without_outer_quotes
+from streams.extract.checks import is_card, is_iban
+from streams.extract.cues import CUES
+from streams.extract.openers import opened
+from streams.extract.reading import read_claim
+from streams.extract.sentences import sentences_of
+from streams.extract.significance import forgotten, mood_of, reason_against
+
+QUOTED = [
+    ('"The gate is red."', "The gate is red."),
+    ('"He said "yes"\nand left"', 'He said "yes"\nand left'),
+    ('"Yes" and "no"', '"Yes" and "no"'),
+    ('"One"\nand "two" and "three"', '"One"\nand "two" and "three"'),
+    ('The gate is "red"', 'The gate is "red"'),
+]
+BLOCKS = [
+    (
+        "KNOWLEDGE CONTEXT:\n- one\n\n- another\n\nThe gate is red.",
+        [("echo", "KNOWLEDGE CONTEXT:\n- one\n\n- another"), ("prose", "The gate is red.")],
+    ),
+    ("KNOWLEDGE CONTEXT:\n- one\n\n", [("echo", "KNOWLEDGE CONTEXT:\n- one")]),
+    (
+        "for name in names:\n    if name:\n        print(name)\n        the_rest(of, it)\n\nThe gate is red.",
+        [
+            ("code", "for name in names:\n    if name:\n        print(name)\n        the_rest(of, it)"),
+            ("prose", "The gate is red."),
+        ],
+    ),
+]
+SENTENCES = [
+    ("The gate is red. ;-) It is open!", ["The gate is red. ;-)", "It is open!"]),
+    ("The gate is red; it is open.", ["The gate is red", "it is open."]),
+    ('He said: "Go." "', ['He said: "Go." "']),
+]
+OPENED = [
+    ("Yes, well, so, also, my goat is called Otto.", "my goat is called Otto.", False),
+    ("電話番号を忘れてください", "電話番号", True),
+    ("Please forget my phone number.", "my phone number.", True),
+]
+BEGIN_ALIKE = ["Hilda", "Okra grows", "Hidden valley"]
+REASONS = [
+    ("[score: 0.92] User has a boat", "text that came out of a memory"),
+    ("Is it open?", "question"),
+    ("The gate is red.", None),
+]
+
+
+@pytest.mark.parametrize(("text", "inner"), QUOTED, ids=[repr(text) for text, _ in QUOTED])
+def test_quotation_marks_round_the_whole_are_taken_off(text: str, inner: str) -> None:
+    assert without_outer_quotes(text) == inner
+
+
+@pytest.mark.parametrize(("text", "blocks"), BLOCKS, ids=["an echo, then prose", "an echo to the end", "code, indented"])
+def test_a_message_is_taken_apart(text: str, blocks: list[tuple[str, str]]) -> None:
+    assert [(block.kind, block.text.strip()) for block in blocks_of(text)] == blocks
+
+
+@pytest.mark.parametrize(("text", "sentences"), SENTENCES, ids=[text for text, _ in SENTENCES])
+def test_prose_is_cut_into_sentences(text: str, sentences: list[str]) -> None:
+    assert sentences_of(text, "en") == sentences
+
+
+@pytest.mark.parametrize(("sentence", "left", "forget"), OPENED, ids=[sentence for sentence, _, _ in OPENED])
+def test_openers_are_taken_off(sentence: str, left: str, forget: bool) -> None:
+    assert (opened(sentence).text, opened(sentence).forget) == (left, forget)
+
+
+@pytest.mark.parametrize("text", BEGIN_ALIKE)
+def test_a_word_that_only_begins_like_a_greeting_or_reaction_is_none(text: str) -> None:
+    assert not CUES["greeting"].found(text)
+    assert not CUES["reaction"].found(text)
+
+
+@pytest.mark.parametrize(("sentence", "reason"), REASONS, ids=[sentence for sentence, _ in REASONS])
+def test_a_sentence_is_kept_unless_there_is_a_reason_against_it(sentence: str, reason: str | None) -> None:
+    assert reason_against(sentence, "en") == reason
+
+
+def test_a_plan_is_told_from_an_assertion() -> None:
+    sentence = "I will visit Faro."
+
+    assert mood_of(sentence, read_claim(sentence)) == "plan"
+    assert mood_of("I visit Faro.", read_claim("I visit Faro.")) == "assertion"
+
+
+def test_a_question_that_shall_be_forgotten_names_no_attribute() -> None:
+    assert not forgotten("which room my office is in", "en", "user").is_read
+    assert forgotten("where I live", "en", "user").attribute == "home"
+
+
+@pytest.mark.parametrize(("digits", "right"), [("4111 1111 1111 1111", True), ("2111 1111 1111 1111", False)])
+def test_a_card_is_of_a_known_scheme(digits: str, right: bool) -> None:
+    assert is_card(digits) is right
+
+
+@pytest.mark.parametrize(("number", "right"), [("DE89 3704 0044 0532 0130 00", True), ("AB12 CDEF 1234", False)])
+def test_an_account_number_has_a_length_of_its_kind(number: str, right: bool) -> None:
+    assert is_iban(number) is right
+
+
+def test_speeches_beyond_what_is_read_of_a_command_are_told() -> None:
+    command = Command(
+        op="extract_and_operate",
+        scope=Scope(project_id="p", user_id="u"),
+        interaction="\n".join(f"User: Crate {number} holds seeds." for number in range(501)),
+    )
+
+    extraction = extract_interaction(command, record_id="r", recorded_at=datetime(2026, 1, 1, tzinfo=UTC))
+
+    assert [skip.text for skip in extraction.skipped if "500 speeches" in skip.reason] == ["Crate 500 holds seeds."]
+
+
+@pytest.mark.parametrize("module", [extract_resources, decide_resources], ids=["extract", "decide"])
+def test_data_of_another_version_than_the_code_is_refused(module: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert module in {extract_resources, decide_resources}
+    monkeypatch.setattr(module, "VERSION", "2")
+
+    with pytest.raises(ValueError, match="version 2 is needed, found 1"):
+        module.load("words" if module is decide_resources else "code")  # type: ignore[attr-defined]
