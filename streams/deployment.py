@@ -40,7 +40,10 @@ class WorkerProcess:
 
         Raises:
             Unavailable: It ended or was not ready in time; with the end of its log.
+            RuntimeError: It runs already.
         """
+        if self.process is not None and self.process.poll() is None:
+            raise RuntimeError(f"this worker runs already (pid {self.process.pid})")
         offset = self.log.stat().st_size if self.log.exists() else 0
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(

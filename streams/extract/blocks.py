@@ -39,11 +39,17 @@ def without_outer_quotes(text: str) -> str:
     for left, right in _OUTER:
         if len(stripped) > 1 and stripped.startswith(left) and stripped.endswith(right):
             inner = stripped[1:-1]
-            if left not in inner and right not in inner:
-                return inner
-            if "\n" in inner and inner.count(left) % 2 == 0:
+            if (left not in inner and right not in inner) or ("\n" in inner and _pairs_up(inner, left, right)):
                 return inner
     return text
+
+
+def _pairs_up(text: str, left: str, right: str) -> bool:
+    """Whether the quotation marks in a text are pairs of its own, the first of them an opening one."""
+    first = text.find(left)
+    if left != right:
+        return text.count(left) == text.count(right) and first < text.find(right)
+    return text.count(left) % 2 == 0 and not text[:first].strip() == text[:first] != ""
 
 
 def blocks_of(text: str) -> tuple[Block, ...]:

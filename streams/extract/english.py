@@ -14,6 +14,7 @@ from streams.extract.english_words import (
     ADVERBS,
     AUXILIARIES,
     CHANGES,
+    CLAUSE_SUBJECTS,
     COPULAS,
     DATA,
     DETERMINERS,
@@ -173,13 +174,20 @@ def _by_grammar(text: str, speaker: str) -> Claim | None:
     place = _verb_at(words) if words else None
     if place is None or place >= len(words):
         return None
-    spoken = words[:1] if words[0].casefold() in PRONOUNS else words[:place]
+    spoken = words[:1] if words[0].casefold() in PRONOUNS.keys() - DETERMINERS else words[:place]
     while len(spoken) > 1 and spoken[-1].casefold() in ADVERBS - ORDERING:
         spoken = spoken[:-1]
-    phrase = noun_phrase(" ".join(spoken), speaker)
+    phrase = None if _holds_clause(spoken) else noun_phrase(" ".join(spoken), speaker)
     if phrase is None:
         return None
     return _predicate(replace(phrase, told=" ".join(words[:place])), words[place:], speaker)
+
+
+def _holds_clause(words: list[str]) -> bool:
+    """Whether a subject holds a clause of its own: "what I have", "the crate that is red"."""
+    lower = [word.casefold() for word in words]
+    pairs = zip(lower, ["", *lower], strict=False)
+    return any(word in CLAUSE_SUBJECTS and before not in {"", "and"} for word, before in pairs) or lower[0] == "what"
 
 
 def _verb_at(words: list[str]) -> int | None:

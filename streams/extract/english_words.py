@@ -19,6 +19,7 @@ def _words(name: str) -> frozenset[str]:
 DETERMINERS = _words("determiners")
 POSSESSIVES: dict[str, str] = DATA["possessives"]
 PRONOUNS: dict[str, str] = DATA["pronouns"]
+CLAUSE_SUBJECTS = _words("clause_subjects")
 COPULAS = _words("copulas")
 PAST = _words("past")
 AUXILIARIES = _words("auxiliaries")

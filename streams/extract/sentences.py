@@ -27,10 +27,7 @@ def sentences_of(text: str, language: str) -> list[str]:
     for paragraph in _paragraphs(text):
         held = _PROTECTED.sub(_hold, paragraph)
         parts = sentencex.segment(language if language != "und" else "en", held)
-        for part in parts:
-            sentence = _release(part).strip()
-            if not sentence:
-                continue
+        for sentence in filter(None, (_release(part).strip() for part in parts)):
             if found and _ONLY_MARKS.match(sentence) and not any(letter.isalnum() for letter in sentence):
                 found[-1] += sentence if sentence[0] in _ENDS else f" {sentence}"
             else:

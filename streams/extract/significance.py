@@ -67,6 +67,8 @@ def reason_against(sentence: str, language: str) -> str | None:  # noqa: PLR0911
         return ORDER
     if CUES["echo"].opens(sentence):
         return ECHO
+    if _corrects_nothing(sentence):
+        return META
     for cue, reason in (("meta", META), ("greeting", GREETING), ("verdict", REACTION)):
         if CUES[cue].found(sentence):
             return reason
@@ -84,7 +86,7 @@ def reason_against(sentence: str, language: str) -> str | None:  # noqa: PLR0911
     return INTRODUCTION if _INTRODUCTION.search(sentence) else None
 
 
-def corrects_nothing(sentence: str) -> bool:
+def _corrects_nothing(sentence: str) -> bool:
     """Whether a sentence says that something was wrong and not what is right: "Sorry, I was wrong."."""
     told = f"{sentence.rstrip(' .!?,')}."
     opening = CUES["correction"].opens(told)

@@ -163,9 +163,7 @@ def _answer(notes: _Notes, question: str, sentences: list[str], code: Code, befo
     for sentence in explanation[used:]:
         notes.skip(sentence, "beyond what one fact holds")
     sources = (before.identified().turn_id or "", notes.source)
-    notes.drafts.append(
-        Draft(text, Claim(), notes.turn.role, notes.language, sources, "instruction", code, told=text)
-    )
+    notes.drafts.append(Draft(text, Claim(), notes.turn.role, notes.language, sources, "instruction", code, told=text))
 
 
 def _names_something(sentence: str) -> bool:
@@ -237,9 +235,6 @@ def _read_sentence(notes: _Notes, sentence: str) -> None:
     reason = significance.reason_against(sentence, notes.language)
     if reason in {significance.ORDER, significance.ECHO, significance.META, significance.GREETING}:
         notes.skip(sentence, reason)
-        return
-    if significance.corrects_nothing(sentence):
-        notes.skip(sentence, significance.REACTION)
         return
     tail = significance.asked_on(sentence)
     if tail is not None and read_claim(opened(sentence[:tail]).text, notes.language, notes.speaker).is_read:

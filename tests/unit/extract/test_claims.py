@@ -47,7 +47,9 @@ ENGLISH = [
     ("The gate is painted red.", ("gate", "is painted", "red")),
     ("The gate really is always red.", ("gate", "colour", "red")),
     ("We really often visit Faro.", ("we", "to visit", "Faro")),
-    ("We upgraded ! to Debian 13.", ("we", "did upgrade", "! to Debian 13")),
+    ("That crane is red.", ("crane", "colour", "red")),
+    ("Jan and I are twins.", ("jan and i", "is", "twins")),
+    ("We upgraded ! to Debian 13.", ("we", "did upgrade", "to Debian 13")),
 ]
 ELSEWHERE: list[tuple[str, str, Parts]] = [
     ("de", "Ich wohne jetzt in Ulm.", ("user", "home", "Ulm")),
@@ -66,7 +68,11 @@ ELSEWHERE: list[tuple[str, str, Parts]] = [
     ("ru", "Я живу в Казани.", ("user", "home", "Казани")),
     ("de", "Meine Katze ist grau.", ("user's katze", "is", "grau")),
     ("de", "Die Farbe des Tors ist Grün.", ("tors", "farbe", "Grün")),
-    ("de", "Die Farbe des Tors ist ein helles Grün mit sehr viel Blau darin.", UNREAD_CLAIM),
+    (
+        "de",
+        "Die Farbe des Tors ist ein helles Grün mit sehr viel Blau darin.",
+        ("farbe des tors", "is", "helles Grün mit sehr viel Blau darin"),
+    ),
     ("de", "Ich bin … Jahre alt.", UNREAD_CLAIM),
     ("und", "Ich wohne in Ulm.", ("user", "home", "Ulm")),
 ]
@@ -87,7 +93,17 @@ AFFIRMATIVE = [
     ("en", "The note is on the knot."),
     ("zh", "我们的原则是不断改进。"),
 ]
-UNREAD = ["Splendid!", "x", "", "???", "Sandwiches everywhere", "In May, ! was red.", f"I play the {'o' * 250}."]
+CLAUSES_WITHIN = ["The crate that is red costs 12 euros.", "What I have costs 12 euros.", "The goat we had is brown."]
+UNREAD = [
+    *CLAUSES_WITHIN,
+    "Splendid!",
+    "x",
+    "",
+    "???",
+    "Sandwiches everywhere",
+    "In May, ! was red.",
+    f"I play the {'o' * 250}.",
+]
 SINGULARS = [("cities", "city"), ("ties", "tie"), ("gates", "gate"), ("glass", "glass"), ("gas", "gas")]
 CLAUSES = [
     ("I live in Lugo and my goat is called Otto.", ["I live in Lugo", "my goat is called Otto."]),

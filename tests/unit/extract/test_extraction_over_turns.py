@@ -147,11 +147,13 @@ def test_a_correction_that_says_nothing_new_is_no_fact(correction: str) -> None:
     extraction = said("The gate is green.", correction)
 
     assert extraction.facts == ()
-    assert ["reaction" in skip.reason for skip in extraction.skipped] == [True]
+    assert ["conversation" in skip.reason for skip in extraction.skipped] == [True]
 
 
 def test_code_of_an_answer_is_joined_and_named() -> None:
-    (fact,) = said("How do I sort?", ("assistant", f"{code('def by_name(): ...')}\n\n{code('def by_age(): ...')}")).facts
+    (fact,) = said(
+        "How do I sort?", ("assistant", f"{code('def by_name(): ...')}\n\n{code('def by_age(): ...')}")
+    ).facts
 
     assert fact.text == "How to sort: by_name"
     assert fact.code_pattern == "def by_name(): ...\n\ndef by_age(): ..."
@@ -173,10 +175,12 @@ def test_a_command_that_answers_is_told_with_its_explanation() -> None:
 def test_an_explanation_longer_than_a_fact_is_cut_at_a_sentence() -> None:
     rows = [f"Row number {number} is sorted in place by the key that stands beside it." for number in range(9)]
 
-    extraction = said("How do I sort?", ("assistant", f"Thanks for asking! {code('sorted(rows)')}\n\n{' '.join(rows)}"))
+    extraction = said(
+        "How do I sort?", ("assistant", f"Thanks for asking!\n\n{code('sorted(rows)')}\n\n{' '.join(rows)}")
+    )
 
-    assert extraction.facts[0].text == f"How to sort. {' '.join(rows[:5])}"
-    assert [skip.text for skip in extraction.skipped if "beyond" in skip.reason] == rows[5:]
+    assert extraction.facts[0].text == f"How to sort. {' '.join(rows[:6])}"
+    assert [skip.text for skip in extraction.skipped if "beyond" in skip.reason] == rows[6:]
 
 
 def test_code_of_the_assistant_that_nobody_asked_for_is_no_fact() -> None:

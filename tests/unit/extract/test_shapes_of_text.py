@@ -22,24 +22,31 @@ QUOTED = [
     ('"He said "yes"\nand left"', 'He said "yes"\nand left'),
     ('"Yes" and "no"', '"Yes" and "no"'),
     ('"One"\nand "two" and "three"', '"One"\nand "two" and "three"'),
+    ("“He said “yes”\nand left”", "He said “yes”\nand left"),
+    ("“Yes”\nand “no”", "“Yes”\nand “no”"),
     ('The gate is "red"', 'The gate is "red"'),
 ]
 BLOCKS = [
+    ("def f(x):\n    y = x\n    return y", [("code", "def f(x):\n    y = x\n    return y")]),
+    (
+        "def f(x):\n    y = x\n    return y\nThe gate is red.",
+        [("code", "def f(x):\n    y = x\n    return y"), ("prose", "The gate is red.")],
+    ),
     (
         "KNOWLEDGE CONTEXT:\n- one\n\n- another\n\nThe gate is red.",
         [("echo", "KNOWLEDGE CONTEXT:\n- one\n\n- another"), ("prose", "The gate is red.")],
     ),
     ("KNOWLEDGE CONTEXT:\n- one\n\n", [("echo", "KNOWLEDGE CONTEXT:\n- one")]),
     (
-        "for name in names:\n    if name:\n        print(name)\n        the_rest(of, it)\n\nThe gate is red.",
+        "for name in names:\n    if name:\n        print(name)\n    with all others\n\nThe gate is red.",
         [
-            ("code", "for name in names:\n    if name:\n        print(name)\n        the_rest(of, it)"),
+            ("code", "for name in names:\n    if name:\n        print(name)\n    with all others"),
             ("prose", "The gate is red."),
         ],
     ),
 ]
 SENTENCES = [
-    ("The gate is red. ;-) It is open!", ["The gate is red. ;-)", "It is open!"]),
+    ("The gate is red.\n\n:-)\n\nIt is\nopen!\n\n!!", ["The gate is red. :-)", "It is open!!!"]),
     ("The gate is red; it is open.", ["The gate is red", "it is open."]),
     ('He said: "Go." "', ['He said: "Go." "']),
 ]
@@ -61,7 +68,9 @@ def test_quotation_marks_round_the_whole_are_taken_off(text: str, inner: str) ->
     assert without_outer_quotes(text) == inner
 
 
-@pytest.mark.parametrize(("text", "blocks"), BLOCKS, ids=["an echo, then prose", "an echo to the end", "code, indented"])
+@pytest.mark.parametrize(
+    ("text", "blocks"), BLOCKS, ids=["an echo, then prose", "an echo to the end", "code, indented"]
+)
 def test_a_message_is_taken_apart(text: str, blocks: list[tuple[str, str]]) -> None:
     assert [(block.kind, block.text.strip()) for block in blocks_of(text)] == blocks
 
