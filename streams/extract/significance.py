@@ -54,6 +54,13 @@ UNCONFIRMED: Final = "statement of the assistant: kept only if the user agrees"
 ROLE: Final = "text of the {role} role: nobody's words"
 CUT: Final = "beyond the {limit} characters of a message that are read"
 CODE: Final = "code without anything said about it"
+_CUES_AGAINST: Final = (
+    ("injection", ORDER),
+    ("echo", ECHO),
+    ("meta", META),
+    ("greeting", GREETING),
+    ("verdict", REACTION),
+)
 
 
 def reason_against(sentence: str, language: str) -> str | None:  # noqa: PLR0911 - a ladder of reasons
@@ -63,15 +70,11 @@ def reason_against(sentence: str, language: str) -> str | None:  # noqa: PLR0911
         sentence: One sentence, its openers taken off.
         language: ISO 639-1, or "und".
     """
-    if CUES["injection"].found(sentence):
-        return ORDER
-    if CUES["echo"].opens(sentence):
-        return ECHO
-    if _corrects_nothing(sentence):
-        return META
-    for cue, reason in (("meta", META), ("greeting", GREETING), ("verdict", REACTION)):
+    for cue, reason in _CUES_AGAINST:
         if CUES[cue].found(sentence):
             return reason
+    if _corrects_nothing(sentence):
+        return META
     if CUES["chatter"].is_all_of(sentence, strict=True):
         return REACTION
     thin = _thin(sentence)

@@ -1,4 +1,4 @@
-"""What one memory says about a fact where the plain cases of claims end: words alone, changes, paraphrases, requests."""
+"""What one memory says about a fact where plain claims end: words alone, changes, paraphrases, requests."""
 
 from datetime import UTC, datetime, timedelta
 

@@ -48,6 +48,9 @@ ENGLISH = [
     ("The gate really is always red.", ("gate", "colour", "red")),
     ("We really often visit Faro.", ("we", "to visit", "Faro")),
     ("That crane is red.", ("crane", "colour", "red")),
+    ("Braga is the capital.", ("braga", "is", "capital")),
+    ("Otto is the captain of Ruta.", ("ruta", "captain", "Otto")),
+    ("The lathe turns.", ("lathe", "to do", "turn")),
     ("Jan and I are twins.", ("jan and i", "is", "twins")),
     ("We upgraded ! to Debian 13.", ("we", "did upgrade", "to Debian 13")),
 ]
@@ -75,6 +78,7 @@ ELSEWHERE: list[tuple[str, str, Parts]] = [
     ),
     ("de", "Ich bin … Jahre alt.", UNREAD_CLAIM),
     ("und", "Ich wohne in Ulm.", ("user", "home", "Ulm")),
+    ("sv", "Jag bor i Lund.", UNREAD_CLAIM),
 ]
 NEGATIVE = [
     ("en", "Tove does not eat eel."),
@@ -87,6 +91,7 @@ NEGATIVE = [
     ("es", "No me gusta el café."),
     ("zh", "我不喝咖啡。"),
     ("ru", "Я не пью кофе."),
+    ("sv", "Jag dricker inte kaffe."),
 ]
 AFFIRMATIVE = [
     ("en", "The wrapper is written in C and not in D."),
@@ -96,6 +101,7 @@ AFFIRMATIVE = [
 CLAUSES_WITHIN = ["The crate that is red costs 12 euros.", "What I have costs 12 euros.", "The goat we had is brown."]
 UNREAD = [
     *CLAUSES_WITHIN,
+    "The gate is.",
     "Splendid!",
     "x",
     "",

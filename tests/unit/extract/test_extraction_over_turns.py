@@ -56,6 +56,7 @@ UNMET = [
     ("The regatta is in March.", "Sorry, it is 14."),
     ("The gate is at the end of the long lane.", "Sorry, it is red."),
     ("Splendid sandwiches, all of them.", "Sorry, it is MariaDB."),
+    ("The regatta is in March.", "Sorry, all those old boats and sheds everywhere."),
     ("The regatta is in March.", "Sorry, I meant that the whole of the club had been wrong."),
 ]
 EMPTY_CORRECTIONS = ["Sorry, I was wrong.", "Sorry, I was wrong", "Sorry about that.", "I was mistaken."]
