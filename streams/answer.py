@@ -19,7 +19,7 @@ from schemas.identity import derived_id
 from schemas.retrieval import ErrorReply, Reply, SearchMetadata, SearchRequest, SearchResult
 from streams.incoming import FORWARDED, Incoming, ReplyAddress, passed_on, reply_address
 from streams.letters import letters
-from streams.logs import logger
+from streams.logs import logger, trace_of
 from streams.ports import Ports
 from streams.wire import Outgoing, require_size
 
@@ -101,8 +101,8 @@ class Answer:
             return self._failed(request, Unavailable(f"no answer within {left:.1f} s"), "deadline_exceeded")
         except MemlakeError as error:
             return self._failed(request, error, "unavailable")
-        except Exception as error:  # retrieval never breaks a chat, whatever fails in it
-            log.exception("answering failed")
+        except Exception as error:  # noqa: BLE001 - retrieval never breaks a chat, whatever fails in it
+            log.error("answering failed", error=type(error).__name__, trace=trace_of(error))  # noqa: TRY400 - no text
             return self._failed(request, error, "internal")
 
     def _failed(self, request: SearchRequest, error: Exception, code: Any) -> Reply | ErrorReply:

@@ -1,13 +1,17 @@
 """Structured logs: one line a thing, on stderr; stdout is for results.
 
-Rule of this file: set-up only. Pure modules don't log; agents log one line a batch. No line holds what somebody said.
+Rule of this file: set-up only. Pure modules don't log; agents log one line a batch. No line holds what somebody said,
+and whatever a line holds, secrets in it are masked, also in the lines of the libraries.
 """
 
 import logging
 import sys
+import traceback
 from typing import Literal
 
 import structlog
+
+from streams.extract.masking import mask
 
 
 def configure(level: str, form: Literal["auto", "json", "text"]) -> None:
@@ -24,6 +28,7 @@ def configure(level: str, form: Literal["auto", "json", "text"]) -> None:
         structlog.stdlib.add_logger_name,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
         structlog.processors.format_exc_info,
+        _masked,
     ]
     last: structlog.typing.Processor = (
         structlog.processors.JSONRenderer(ensure_ascii=False)
@@ -45,6 +50,18 @@ def configure(level: str, form: Literal["auto", "json", "text"]) -> None:
         logger_factory=structlog.stdlib.LoggerFactory(),
         wrapper_class=structlog.stdlib.BoundLogger,
         cache_logger_on_first_use=True,
+    )
+
+
+def _masked(_: object, __: str, told: structlog.typing.EventDict) -> structlog.typing.EventDict:
+    return {name: mask(value)[0] if isinstance(value, str) else value for name, value in told.items()}
+
+
+def trace_of(error: BaseException) -> str:
+    """Where an error came from, innermost first, without its text: that may hold what somebody said."""
+    return " < ".join(
+        f"{frame.name} ({frame.filename.rpartition('/')[2]}:{frame.lineno})"
+        for frame in reversed(traceback.extract_tb(error.__traceback__))
     )
 
 

@@ -18,7 +18,7 @@ from streams.health import Health
 from streams.incoming import Incoming
 from streams.lane import Lane
 from streams.letters import letters
-from streams.logs import logger
+from streams.logs import logger, trace_of
 from streams.ports import Ports
 
 FIRST_PAUSE_S = 0.2
@@ -146,7 +146,7 @@ class AgentLoop:
             await self._patiently(partition, batch)
         except Exception as error:  # noqa: BLE001 - one of them is at fault: find out which
             if len(batch) > 1:
-                log.warning("batch failed, trying one by one", agent=self.name, error=repr(error)[:300])
+                log.warning("batch failed, trying one by one", agent=self.name, error=type(error).__name__)
             for incoming in batch:
                 await self._alone(partition, incoming)
         if moves != self.moves:
@@ -178,10 +178,16 @@ class AgentLoop:
         for attempt in range(1, attempts + 1):
             try:
                 await self._patiently(partition, [incoming])
-            except Exception as error:
+            except Exception as error:  # noqa: BLE001 - whatever it is, it must not hold up what comes after it
                 final = attempt == attempts or isinstance(error, InvalidMessage)
-                log.exception(
-                    "message failed", agent=self.name, topic=incoming.topic, offset=incoming.offset, final=final
+                log.error(  # noqa: TRY400 - the text of an error may hold what somebody said
+                    "message failed",
+                    agent=self.name,
+                    topic=incoming.topic,
+                    offset=incoming.offset,
+                    final=final,
+                    error=type(error).__name__,
+                    trace=trace_of(error),
                 )
                 if final:
                     await self._give_up(incoming, error, attempt)

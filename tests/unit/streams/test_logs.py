@@ -1,0 +1,49 @@
+"""Logs: on stderr, structured, without secrets and without what somebody said."""
+
+import json
+import subprocess
+import sys
+
+from streams import logs
+
+KEY = "AKIA" + "Q7" * 8
+
+
+def said_by(*arguments: str) -> list[dict[str, str]]:
+    """What a process of its own logs, one line for each argument, by our logger and by a library's."""
+    program = """
+import logging, sys
+from streams import logs
+logs.configure("info", "json")
+for text in sys.argv[1:]:
+    logs.logger("test").info("told", reason=text)
+    logging.getLogger("library").error("refused %s", text)
+"""
+    done = subprocess.run([sys.executable, "-c", program, *arguments], capture_output=True, text=True, check=True)
+    assert done.stdout == ""
+    return [json.loads(line) for line in done.stderr.splitlines()]
+
+
+def test_every_line_is_a_json_object_on_stderr_that_says_who_spoke() -> None:
+    ours, theirs = said_by("the lake is away")
+
+    assert (ours["event"], ours["reason"], ours["logger"]) == ("told", "the lake is away", "memlake.test")
+    assert (theirs["event"], theirs["level"], theirs["logger"]) == ("refused the lake is away", "error", "library")
+
+
+def test_a_secret_is_masked_whoever_logs_it() -> None:
+    ours, theirs = said_by(f"the key {KEY} is wrong")
+
+    assert ours["reason"] == "the key [masked:cloud_key] is wrong"
+    assert theirs["event"] == "refused the key [masked:cloud_key] is wrong"
+
+
+def test_where_an_error_came_from_is_told_without_its_text() -> None:
+    try:
+        json.loads("{'my name is Ada'")
+    except ValueError as error:
+        told = logs.trace_of(error)
+
+    assert "raw_decode" in told
+    assert "test_where_an_error_came_from_is_told_without_its_text" in told
+    assert "Ada" not in told
