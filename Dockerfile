@@ -54,6 +54,7 @@ COPY --from=builder /srv/memlake /srv/memlake
 COPY --from=builder --chown=memlake /var/cache/memlake /var/cache/memlake
 ENV PATH=/srv/memlake/bin:$PATH \
     OMP_NUM_THREADS=1 \
+    MEMLAKE_WEB_HOST=0.0.0.0 \
     MEMLAKE_WEB_PORT=8080
 USER memlake
 WORKDIR /var/lib/memlake

@@ -130,13 +130,16 @@ class KnownScopes:
         self._dimension = dimension
         self._max_rows = max_rows
         self._scopes: OrderedDict[str, KnownScope] = OrderedDict()
+        self._generation = 0
 
     async def get(self, shard: Shard, scope: Scope) -> KnownScope:
         """A scope as the log left it, from memory or read from the shard."""
+        generation = self._generation
         known = self._scopes.pop(scope.key, None)
         if known is None:
             known = KnownScope.of(await shard.scope_memory(scope), self._dimension)
-        self._scopes[scope.key] = known
+        if generation == self._generation:  # else it may be older than what another worker wrote meanwhile
+            self._scopes[scope.key] = known
         return known
 
     def drop(self, scopes: Iterable[Scope]) -> None:
@@ -146,10 +149,11 @@ class KnownScopes:
 
     def clear(self) -> None:
         """Read everything again: another worker may have written meanwhile."""
+        self._generation += 1
         self._scopes.clear()
 
     def shrink(self) -> None:
-        """Let go of the scopes that were used longest ago; call it between batches."""
+        """Let go of the scopes that were used longest ago; whoever has one in hand keeps it for the batch."""
         total = sum(len(known.memory) for known in self._scopes.values())
         while total > self._max_rows and len(self._scopes) > 1:
             _, known = self._scopes.popitem(last=False)

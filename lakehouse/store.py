@@ -62,14 +62,19 @@ class Shard:
             await tables.merge(self.turns, turn_table.KEY, data)
             self.commits["turns"] += 1
 
-    async def records(self, record_ids: Iterable[str]) -> dict[str, TurnRecord | CommandRecord]:
-        """The stored records with these ids, by id."""
-        found = await self._by_key(self.turns, turn_table.KEY, record_ids, ["status", "record", turn_table.KEY])
+    async def records(
+        self, scopes: Iterable[Scope | None], record_ids: Iterable[str]
+    ) -> dict[str, TurnRecord | CommandRecord]:
+        """The stored records of these scopes with these ids, by id; None stands for commands that have no scope."""
+        columns = ["status", "record", turn_table.KEY]
+        found = await self._by_key(self.turns, scopes, turn_table.KEY, record_ids, columns)
         return {row[turn_table.KEY]: turn_table.from_columns(row) for row in found}
 
-    async def events_of_records(self, record_ids: Iterable[str]) -> dict[str, list[MemoryRow]]:
-        """The rows that these records caused, in sequence, by record id."""
-        found = await self._by_key(self.memories, "record_id", record_ids, self._columns)
+    async def events_of_records(
+        self, scopes: Iterable[Scope | None], record_ids: Iterable[str]
+    ) -> dict[str, list[MemoryRow]]:
+        """The rows of these scopes that these records caused, in sequence, by record id."""
+        found = await self._by_key(self.memories, scopes, "record_id", record_ids, self._columns)
         by_record: dict[str, list[MemoryRow]] = {}
         for row in sorted(map(memory_table.from_columns, found), key=lambda row: row.event.sequence):
             by_record.setdefault(row.record_id, []).append(row)
@@ -96,7 +101,7 @@ class Shard:
         )
         found = await self._read(self.turns, conditions, [turn_table.KEY, "source_offset"])
         last = sorted(found, key=lambda row: row["source_offset"])[-limit:]
-        records = await self.records(row[turn_table.KEY] for row in last)
+        records = await self.records([scope], (row[turn_table.KEY] for row in last))
         return [record for row in last if isinstance(record := records[row[turn_table.KEY]], TurnRecord)]
 
     async def scope_memory(self, scope: Scope) -> ScopeMemory:
@@ -151,10 +156,13 @@ class Shard:
             found: list[dict[str, Any]] = await query.where(inside).limit(limit).select(columns).to_list()
         return found
 
-    async def _by_key(self, table: Any, column: str, keys: Iterable[str], columns: list[str]) -> list[dict[str, Any]]:
+    async def _by_key(
+        self, table: Any, scopes: Iterable[Scope | None], column: str, keys: Iterable[str], columns: list[str]
+    ) -> list[dict[str, Any]]:
+        inside = tables.one_of("scope", sorted({scope.key if scope else "" for scope in scopes}) or [""])
         found: list[dict[str, Any]] = []
         for some in _batched(keys):
-            found.extend(await self._read(table, tables.one_of(column, some), columns))
+            found.extend(await self._read(table, inside & tables.one_of(column, some), columns))
         return found
 
     async def _read(self, table: Any, conditions: Expr, columns: list[str]) -> list[dict[str, Any]]:
@@ -203,6 +211,18 @@ class Lake:
             if found is None:
                 await tables.write_shape(connection, shape)
         return cls(uri, connection, shape)
+
+    @staticmethod
+    async def is_there(uri: str) -> bool:
+        """Whether a lake was made there before.
+
+        Raises:
+            Misconfigured: It was, by a newer memlake or with another recipe.
+        """
+        folder = tables.local_folder(uri)
+        if folder is not None and not folder.is_dir():
+            return False
+        return await tables.read_shape(await tables.connect(uri)) is not None
 
     @classmethod
     async def open(cls, uri: str) -> "Lake":

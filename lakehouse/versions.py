@@ -71,6 +71,8 @@ class ScopeMemory:
         self._versions: dict[int, list[MemoryRow]] = {}
         self._current: dict[int, MemoryRow] = {}
         self._event_ids: set[str] = set()
+        self.retired: list[tuple[MemoryEvent, datetime]] = []
+        """What was deleted: the last version of each memory, and the event time at which it was retired."""
 
     @classmethod
     def of_rows(cls, rows: Iterable[MemoryRow]) -> "ScopeMemory":
@@ -163,6 +165,9 @@ class ScopeMemory:
 
     def _keep(self, row: MemoryRow) -> None:
         versions = self._versions.setdefault(row.event.id, [])
+        if row.status == "deleted":  # it says the text that it retired
+            gone = [version.event for version in versions if version.event.text == row.event.text]
+            self.retired.extend((event, row.valid_from) for event in gone[-1:])
         for index, known in enumerate(versions):
             if known.event.event_id == row.event.event_id:
                 versions[index] = row

@@ -1,6 +1,7 @@
 """What people ask of a memory, apart from talking to it."""
 
-from typing import Annotated, ClassVar, Literal
+from datetime import datetime
+from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import ConfigDict, Field, JsonValue, ValidationInfo, field_validator, model_validator
 
@@ -10,6 +11,8 @@ from schemas.message import Input, Instant, Message, Metadata, small_as_sent, ut
 
 Operation = Literal["extract_and_operate", "maintain"]
 MAX_SIMILAR = 20
+MAX_EXISTING = 100
+"""Memories that a caller may tell of: each is embedded, and held against each fact of the call."""
 
 
 class ExistingMemory(Input):
@@ -18,6 +21,13 @@ class ExistingMemory(Input):
     id: Annotated[str, Field(min_length=1, max_length=256)]
     text: Annotated[str, Field(min_length=1, max_length=20_000)]
     metadata: Metadata | None = None
+
+    @field_validator("text")
+    @classmethod
+    def _says_something(cls, value: str) -> str:
+        if is_blank(value):
+            raise ValueError("must hold some text")
+        return value
 
 
 class CallContext(Input):
@@ -32,8 +42,8 @@ class CallContext(Input):
 class Options(Input):
     """How to decide."""
 
-    similarity_threshold: Annotated[float, Field(ge=0, le=1)] = 0.8
-    max_similar_results: Annotated[int, Field(ge=1, le=MAX_SIMILAR)] = 5
+    similarity_threshold: Annotated[float, Field(strict=True, ge=0, le=1)] = 0.8
+    max_similar_results: Annotated[int, Field(strict=True, ge=1, le=MAX_SIMILAR)] = 5
     use_llm_decisions: Annotated[bool, Field(alias="useLLMDecisions")] = False
     enable_delete_operations: bool = False
 
@@ -68,7 +78,7 @@ class Command(Message):
 
     # extract_and_operate
     interaction: str | tuple[str, ...] | None = None
-    existing_memories: tuple[ExistingMemory, ...] = ()
+    existing_memories: Annotated[tuple[ExistingMemory, ...], Field(max_length=MAX_EXISTING)] = ()
     context: CallContext | None = None
     options: Options = Options()
     memory_metadata: CallMetadata | None = None
@@ -96,11 +106,16 @@ class Command(Message):
             raise ValueError(f"interaction: {self.op} needs one")
         return self
 
-    def identified(self) -> "Command":
-        """The same command with its id: its own, or one made of all it says."""
+    def identified(self, recorded_at: datetime) -> Self:
+        """The same command with its id: its own, or one made of all it says and when the broker took it in.
+
+        Args:
+            recorded_at: So that the same thing asked again later is asked again, and not taken for a repeat.
+        """
         if self.command_id is not None:
             return self
-        return self.model_copy(update={"command_id": derived_id("command", self.to_wire())})
+        moment = recorded_at.isoformat()
+        return self.model_copy(update={"command_id": derived_id("command", self.to_wire(), moment)})
 
 
 def texts_of(interaction: str | tuple[str, ...]) -> tuple[str, ...]:

@@ -14,13 +14,15 @@ Kind = Literal["knowledge", "episode", "external"]
 Format = Literal["results", "context", "agent_context"]
 ErrorCode = Literal["invalid_request", "deadline_exceeded", "unavailable", "not_found", "internal"]
 MAX_RESULTS = 50
+MAX_LISTED = 100
+"""Tags, recent turns or used results that one question may name."""
 MAX_QUERY_CHARACTERS = 10_000
 
 
 class Filters(Input):
     """What a result must be, beside being close. All that are given must hold."""
 
-    tags: tuple[str, ...] = ()
+    tags: Annotated[tuple[str, ...], Field(max_length=MAX_LISTED)] = ()
     domain: str | None = None
     session_id: str | None = None
     since: Instant | None = None
@@ -42,8 +44,8 @@ class SearchRequest(Message):
 
     scope: Scope
     query: Annotated[str, Field(max_length=MAX_QUERY_CHARACTERS)]
-    top_k: Annotated[int, Field(alias="top_k", ge=1, le=MAX_RESULTS)] = 5
-    similarity_threshold: Annotated[float, Field(alias="similarity_threshold", ge=0, le=1)] = 0.3
+    top_k: Annotated[int, Field(alias="top_k", strict=True, ge=1, le=MAX_RESULTS)] = 5
+    similarity_threshold: Annotated[float, Field(alias="similarity_threshold", strict=True, ge=0, le=1)] = 0.3
     include_metadata: Annotated[bool, Field(alias="include_metadata")] = True
     mode: Mode = "hybrid"
     rerank: bool | None = None
@@ -53,9 +55,9 @@ class SearchRequest(Message):
     """Recording time: what we believed then."""
     filters: Filters = Filters()
     kinds: Annotated[tuple[Kind, ...], Field(min_length=1)] = ("knowledge",)
-    history: tuple[HistoryTurn, ...] = ()
+    history: Annotated[tuple[HistoryTurn, ...], Field(max_length=MAX_LISTED)] = ()
     format: Format = "results"
-    used: tuple[Name, ...] = ()
+    used: Annotated[tuple[Name, ...], Field(max_length=MAX_LISTED)] = ()
     """Ids of earlier results that the answer really used."""
 
 

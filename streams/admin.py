@@ -8,18 +8,20 @@ import asyncio
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from aiokafka.admin import AIOKafkaAdminClient, NewTopic
 from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType
 from aiokafka.errors import KafkaError, TopicAlreadyExistsError, for_code
 
-from schemas.errors import Misconfigured, Unavailable
+from schemas.errors import MemlakeError, Misconfigured, Unavailable
 from schemas.topics import TOPICS, TopicSpec, topic_name
 from streams.settings import Settings
 from streams.wire import connection
 
+OF_TOPIC = 1
+"""Kafka's number for a setting that was given to the topic itself."""
 DAY_MS = 24 * 60 * 60 * 1000
 
 
@@ -30,6 +32,7 @@ class TopicState:
     Attributes:
         partitions: As it is; 0 where it does not exist.
         differing: Names of settings with (wanted, found).
+        own: Settings that were given to this topic, by us or by an operator.
     """
 
     spec: TopicSpec
@@ -37,6 +40,7 @@ class TopicState:
     wanted_partitions: int
     partitions: int
     differing: dict[str, tuple[str, str]]
+    own: dict[str, str] = field(default_factory=dict)
 
     @property
     def fault(self) -> str | None:
@@ -89,12 +93,12 @@ async def topic_states(settings: Settings, bootstrap: str) -> list[TopicState]:
     states = []
     for spec, name in zip(TOPICS, names, strict=True):
         wanted = config_of(spec, settings)
+        told = found.get(name, {})
         differing = {
-            key: (value, found[name].get(key, "?"))
-            for key, value in wanted.items()
-            if name in found and found[name].get(key) != value
+            key: (value, told[key][0]) for key, value in wanted.items() if key in told and told[key][0] != value
         }
-        states.append(TopicState(spec, name, partitions_of(spec, settings), existing.get(name, 0), differing))
+        own = {key: value for key, (value, source) in told.items() if source == OF_TOPIC}
+        states.append(TopicState(spec, name, partitions_of(spec, settings), existing.get(name, 0), differing, own))
     return states
 
 
@@ -119,12 +123,7 @@ async def apply_topics(settings: Settings, bootstrap: str) -> list[str]:
         await _create(client, missing, settings)
         changed = [state for state in states if state.differing]
         if changed:
-            await client.alter_configs(
-                [
-                    ConfigResource(ConfigResourceType.TOPIC, state.name, configs=config_of(state.spec, settings))
-                    for state in changed
-                ]
-            )
+            await _alter(client, {state.name: state.own | config_of(state.spec, settings) for state in changed})
     return [state.name for state in (*missing, *changed)]
 
 
@@ -138,7 +137,9 @@ async def wait_for_topics(settings: Settings, bootstrap: str, timeout_s: float) 
     names = [topic_name(settings.name, spec.suffix) for spec in TOPICS]
     while True:
         async with admin(settings, bootstrap) as client:
-            missing = set(names) - set(await _partitions(client, names))
+            found = await _partitions(client, names)
+        _require_partitions(found, settings)
+        missing = set(names) - set(found)
         if not missing:
             return
         if time.monotonic() >= end:
@@ -146,6 +147,20 @@ async def wait_for_topics(settings: Settings, bootstrap: str, timeout_s: float) 
                 f"topics are missing ({', '.join(sorted(missing))}): start a worker, or run memlake topics apply"
             )
         await asyncio.sleep(0.2)
+
+
+def _require_partitions(found: dict[str, int], settings: Settings) -> None:
+    """Refuse to work with topics of another number of partitions: most of a memory would not be seen.
+
+    Raises:
+        Misconfigured: Naming the topic and both numbers.
+    """
+    for spec in TOPICS:
+        name, wanted = topic_name(settings.name, spec.suffix), partitions_of(spec, settings)
+        if found.get(name, wanted) != wanted:
+            raise Misconfigured(
+                f"{name} has {found[name]} partitions, {wanted} are wanted: set MEMLAKE_PARTITIONS as in the worker"
+            )
 
 
 async def _partitions(client: AIOKafkaAdminClient, names: list[str]) -> dict[str, int]:
@@ -156,15 +171,32 @@ async def _partitions(client: AIOKafkaAdminClient, names: list[str]) -> dict[str
     return {told["topic"]: len(told["partitions"]) for told in await client.describe_topics(wanted)}
 
 
-async def _configs(client: AIOKafkaAdminClient, names: list[str]) -> dict[str, dict[str, str]]:
+async def _configs(client: AIOKafkaAdminClient, names: list[str]) -> dict[str, dict[str, tuple[str, int]]]:
+    """Settings of topics: value, and where it comes from."""
     if not names:
         return {}
     answers = await client.describe_configs([ConfigResource(ConfigResourceType.TOPIC, name) for name in names])
     return {
-        resource[3]: {entry[0]: entry[1] for entry in resource[4]}
+        resource[3]: {entry[0]: (entry[1], entry[3]) for entry in resource[4]}
         for answer in answers
         for resource in answer.resources
     }
+
+
+async def _alter(client: AIOKafkaAdminClient, wanted: dict[str, dict[str, str]]) -> None:
+    """Set the settings of topics; what is not named goes back to its default, so all that a topic has is named."""
+    resources = [ConfigResource(ConfigResourceType.TOPIC, name, configs=told) for name, told in wanted.items()]
+    for answer in await client.alter_configs(resources):
+        for code, message, _, name in answer.resources:
+            if code:
+                raise _failure(f"{name} could not be set", code, message)
+
+
+def _failure(what: str, code: int, message: str | None) -> MemlakeError:
+    """An error of the broker as ours: what will pass is waited for, what won't is told."""
+    error = for_code(code)
+    told = f"{what}: {error.__name__} {message or ''}".strip()
+    return Unavailable(told) if error.retriable else Misconfigured(told)
 
 
 async def _create(client: AIOKafkaAdminClient, missing: list[TopicState], settings: Settings) -> None:
@@ -184,4 +216,4 @@ async def _create(client: AIOKafkaAdminClient, missing: list[TopicState], settin
     for name, code, *rest in answer.topic_errors:
         error = for_code(code)
         if code and error is not TopicAlreadyExistsError:  # another process was as fast
-            raise Misconfigured(f"{name} could not be made: {error.__name__} {rest[0] if rest else ''}".strip())
+            raise _failure(f"{name} could not be made", code, rest[0] if rest else None)

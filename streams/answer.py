@@ -15,8 +15,8 @@ from lakehouse.ranking import Hit
 from lakehouse.search import Sides, search
 from schemas.conversation import is_blank
 from schemas.errors import InvalidMessage, MemlakeError, Unavailable
-from schemas.identity import derived_id
 from schemas.retrieval import ErrorReply, Reply, SearchMetadata, SearchRequest, SearchResult
+from streams.extract.masking import mask
 from streams.incoming import FORWARDED, Incoming, ReplyAddress, passed_on, reply_address
 from streams.letters import letters
 from streams.logs import logger, trace_of
@@ -40,6 +40,8 @@ class Answer:
     def __init__(self, ports: Ports) -> None:
         self._ports = ports
         self._free = asyncio.Semaphore(ports.settings.query_concurrency)
+        self._done: set[tuple[int, int]] = set()
+        """Partition and offset of what was answered in a batch that is not finished."""
 
     def forget(self) -> None:
         """Nothing is kept in memory."""
@@ -54,8 +56,14 @@ class Answer:
         Raises:
             Unavailable: The broker does not take the replies.
         """
-        answers = await asyncio.gather(*(self._one(partition, incoming) for incoming in batch))
-        await self._ports.outbox.send(message for told in answers for message in told)
+        await asyncio.gather(*(self._answered(partition, incoming) for incoming in batch))
+        self._done.difference_update(map(_place, batch))
+
+    async def _answered(self, partition: int, incoming: Incoming) -> None:
+        """Answer one question by itself; when the batch is handled again, it is not answered again."""
+        if _place(incoming) not in self._done:
+            await self._ports.outbox.send(await self._one(partition, incoming))
+            self._done.add(_place(incoming))
 
     async def _one(self, partition: int, incoming: Incoming) -> list[Outgoing]:
         outbox, now = self._ports.outbox, self._ports.clock()
@@ -69,10 +77,13 @@ class Answer:
             self._ports.metrics.dead.labels(incoming.topic, type(error).__name__).inc()
             return letters(incoming, error, outbox, attempt=1, now=now)
         reply = await self._reply(request, address)
-        told = outbox.reply(
-            reply, address, event_id=derived_id("reply", address.correlation_id), now=now, key=request.scope.key
-        )
-        require_size(told)
+        told = outbox.reply(reply, incoming, address, now=now, key=request.scope.key)
+        try:
+            require_size(told)
+        except InvalidMessage as error:
+            told = outbox.reply(
+                self._failed(request, error, "internal"), incoming, address, now=now, key=request.scope.key
+            )
         return [told]
 
     def _way_back(self, incoming: Incoming) -> ReplyAddress:
@@ -117,6 +128,8 @@ class Answer:
         times, degraded = Times(), list(_not_had(request))
         if is_blank(request.query):
             return _reply_of(request, [], times, ("the question is blank: nothing was searched",), self._ports.clock())
+        if "knowledge" not in request.kinds:
+            return _reply_of(request, [], times, tuple(degraded), self._ports.clock())
         vector = None
         if request.mode != "keyword" or request.similarity_threshold > 0:
             vector = await self._embedded(request, times, degraded)
@@ -141,11 +154,19 @@ class Answer:
             times.embedding_ms = (time.perf_counter() - started) * 1000
 
 
+def _place(incoming: Incoming) -> tuple[int, int]:
+    return incoming.partition, incoming.offset
+
+
 def _not_had(request: SearchRequest) -> list[str]:
     """What was asked for and is not to be had here."""
     missing = [f"{kind} results are not to be had" for kind in request.kinds if kind != "knowledge"]
     if request.rerank:
         missing.append("no reranker is configured")
+    if request.format == "agent_context":
+        missing.append("agent_context is not to be had: a plain context is given")
+    if request.history:
+        missing.append("recent turns are not used in the search")
     return missing
 
 
@@ -153,7 +174,7 @@ def _reply_of(request: SearchRequest, hits: list[Hit], times: Times, degraded: t
     similarities = [hit.similarity for hit in hits]
     reply = Reply(
         success=True,
-        query=request.query,
+        query=mask(request.query)[0],
         results=tuple(_result(hit, detailed=request.include_metadata) for hit in hits),
         metadata=SearchMetadata(
             total_results=len(hits),

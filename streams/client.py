@@ -12,24 +12,30 @@ import asyncio
 import os
 import uuid
 from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import aclosing
 from datetime import UTC, datetime, timedelta
 from typing import Any, Self, TypeVar
 
-from aiokafka import AIOKafkaConsumer, TopicPartition
+from aiokafka import AIOKafkaConsumer
 from aiokafka.errors import KafkaError
 
 from schemas.commands import Command
 from schemas.conversation import Role, Scope, Turn
-from schemas.errors import InvalidMessage, Unavailable
+from schemas.errors import InvalidMessage, MemlakeError, Unavailable
 from schemas.memory import Event, MemoryEvent, TurnReport
 from schemas.message import Headers, Message, cloud_event, header
 from schemas.retrieval import ErrorReply, Format, Mode, Reply, SearchRequest
-from schemas.topics import BY_SUFFIX, RECORD_BYTES, Suffix, topic_name
-from streams.admin import partitions_of, wait_for_topics
+from schemas.topics import Suffix, topic_name
+from streams import readers
+from streams.admin import wait_for_topics
 from streams.incoming import CORRELATION_ID, DEADLINE, EPOCH, REPLY_TO
+from streams.logs import logger
 from streams.settings import Settings
-from streams.wire import Outbox, Outgoing, connection
+from streams.wire import Outbox, Outgoing, require_size
 
+REQUEST_HEADERS = 300
+"""Bytes that the way back adds to a message."""
+log = logger("client")
 PENDING = 10_000
 """Requests that may wait for an answer at once; more wait to be sent."""
 REPLIES: dict[str, type[Reply | TurnReport | ErrorReply]] = {
@@ -126,7 +132,7 @@ class MemoryClient:
             Unavailable: The broker does not take them.
         """
         said = [self.turn(turn) if isinstance(turn, str) else turn.identified() for turn in turns]
-        await self._sender.send(self._input("turns", turn, turn.turn_id or "") for turn in said)
+        await self._sender.send(self._turn_out(turn) for turn in said)
         return [turn.turn_id or "" for turn in said]
 
     async def publish_and_wait(self, turn: Turn | str, *, timeout_s: float | None = None) -> TurnReport:
@@ -145,28 +151,34 @@ class MemoryClient:
 
     async def publish_all_and_wait(
         self, turns: Sequence[Turn], *, timeout_s: float | None = None
-    ) -> list[TurnReport | RequestFailed | Unavailable]:
+    ) -> list[TurnReport | RequestFailed | MemlakeError]:
         """Say turns in this order and wait until all are remembered.
 
         Returns:
             For each turn its report, or why there is none.
         """
-        said = [turn.identified() for turn in turns]
-        requests = [(self._input("turns", turn, turn.turn_id or ""), turn) for turn in said]
-        answers = await self._requests([outgoing for outgoing, _ in requests], timeout_s)
-        results: list[TurnReport | RequestFailed | Unavailable] = []
-        for answer in answers:
-            try:
-                results.append(answer if isinstance(answer, Unavailable) else _expected(answer, TurnReport))
-            except (RequestFailed, Unavailable) as error:
-                results.append(error)
-        return results
+        refused = {place: error for place, turn in enumerate(turns) if (error := self.refusal(turn)) is not None}
+        sent = [self._turn_out(turn) for place, turn in enumerate(turns) if place not in refused]
+        answers = iter(await self._requests(sent, timeout_s) if sent else [])
+        return [refused.get(place) or _result(next(answers)) for place in range(len(turns))]
+
+    def refusal(self, turn: Turn) -> InvalidMessage | None:
+        """Why a turn cannot be sent: it is too large, and its content is what makes it so; None where it can."""
+        try:
+            require_size(self._turn_out(turn), spare=REQUEST_HEADERS)
+        except InvalidMessage as error:
+            return InvalidMessage(f"content: {error}", field="content")
+        return None
+
+    def _turn_out(self, turn: Turn) -> Outgoing:
+        said = turn.identified()
+        return self._input("turns", said, said.turn_id or "")
 
     async def command(
         self, command: Command, *, partition: int | None = None, timeout_s: float | None = None
     ) -> TurnReport:
         """Send a command and wait until it is done; see ``publish_and_wait``."""
-        given = command.identified()
+        given = command if command.command_id else command.model_copy(update={"command_id": str(uuid.uuid4())})
         reply = await self._request("commands", given, given.command_id or "", timeout_s, partition)
         return _expected(reply, TurnReport)
 
@@ -234,7 +246,11 @@ class MemoryClient:
         async for record in self.records("changes", partitions, start=start, follow=follow, from_end=from_end):
             if record.value is None or (wanted and header(record.headers, "ce_partitionkey") != wanted):
                 continue
-            event = MemoryEvent.decode(record.value)
+            try:
+                event = MemoryEvent.decode(record.value)
+            except InvalidMessage as error:  # not ours; what follows it is
+                log.warning("not an event", partition=record.partition, offset=record.offset, reason=str(error))
+                continue
             if event.sequence <= seen.get(event.scope.key, 0):
                 continue  # told again after a crash
             seen[event.scope.key] = event.sequence
@@ -251,23 +267,19 @@ class MemoryClient:
         from_end: bool = False,
     ) -> AsyncIterator[Any]:
         """The raw records of one of the deployment's topics; see ``changes``."""
-        consumer = self._plain_consumer(f"{suffix}-reader")
-        await _started(consumer, self.timeout_s)
-        try:
-            places = self._places(suffix, partitions)
-            consumer.assign(places)
-            await _position(consumer, places, start or {}, from_end=from_end)
-            ends = await consumer.end_offsets(places)
-            left = {place for place in places if follow or await consumer.position(place) < ends[place]}
-            while left:
-                got = await consumer.getmany(timeout_ms=500, max_records=500)
-                for batch in got.values():
-                    for record in batch:
-                        yield record
-                if not follow:
-                    left = {place for place in left if await consumer.position(place) < ends[place]}
-        finally:
-            await consumer.stop()
+        found = readers.read(
+            self.settings,
+            self.bootstrap,
+            suffix,
+            partitions,
+            start=start,
+            follow=follow,
+            from_end=from_end,
+            timeout_s=self.timeout_s,
+        )
+        async with aclosing(found):
+            async for record in found:
+                yield record
 
     @property
     def _sender(self) -> Outbox:
@@ -332,16 +344,26 @@ class MemoryClient:
     async def _open_way_back(self) -> None:
         """Read replies from where they end now; done before the first request is sent."""
         async with self._way_back:
-            if self._reader is not None:
+            if self._reader is not None and not self._reader.done():
                 return
-            consumer = self._consumer = self._plain_consumer("replies")
-            await _started(consumer, self.timeout_s)
-            places = self._places("replies")
+            if self._consumer is not None:  # its reader has ended: begin anew
+                await self._consumer.stop()
+            consumer = self._consumer = readers.plain_consumer(self.settings, self.bootstrap, "replies")
+            await readers.started(consumer, self.timeout_s)
+            places = readers.places_of(self.settings, "replies")
             consumer.assign(places)
-            await _position(consumer, places, {}, from_end=True)
+            await readers.position(consumer, places, {}, from_end=True)
             self._reader = asyncio.create_task(self._read_replies(consumer))
 
     async def _read_replies(self, consumer: AIOKafkaConsumer) -> None:
+        try:
+            await self._deliver(consumer)
+        except KafkaError as error:
+            for answer in self._waiting.values():
+                if not answer.done():
+                    answer.set_exception(Unavailable(f"answers cannot be read: {error}"))
+
+    async def _deliver(self, consumer: AIOKafkaConsumer) -> None:
         async for record in consumer:
             answer = self._waiting.get(header(record.headers, CORRELATION_ID) or "")
             if answer is None or answer.done():
@@ -352,37 +374,12 @@ class MemoryClient:
             except (KeyError, InvalidMessage) as error:
                 answer.set_exception(Unavailable(f"an answer of type {told!r} cannot be read: {error}"))
 
-    def _places(self, suffix: Suffix, partitions: Sequence[int] | None = None) -> list[TopicPartition]:
-        topic = topic_name(self.settings.name, suffix)
-        every = range(partitions_of(BY_SUFFIX[suffix], self.settings))
-        return [TopicPartition(topic, number) for number in (every if partitions is None else partitions)]
 
-    def _plain_consumer(self, who: str) -> AIOKafkaConsumer:
-        return AIOKafkaConsumer(
-            **connection(self.settings, self.bootstrap),
-            client_id=f"{self.settings.name}-{who}",
-            enable_auto_commit=False,
-            auto_offset_reset="earliest",
-            max_partition_fetch_bytes=RECORD_BYTES,
-        )
-
-
-async def _started(consumer: AIOKafkaConsumer, timeout_s: float) -> None:
+def _result(answer: Message | Unavailable) -> TurnReport | RequestFailed | MemlakeError:
     try:
-        async with asyncio.timeout(timeout_s):
-            await consumer.start()
-    except (KafkaError, TimeoutError) as error:
-        await consumer.stop()
-        raise Unavailable(f"the broker does not answer: {error or type(error).__name__}") from error
-
-
-async def _position(
-    consumer: AIOKafkaConsumer, places: list[TopicPartition], start: Mapping[int, int], *, from_end: bool
-) -> None:
-    """Set every position for certain, before anything else happens."""
-    default = await (consumer.end_offsets(places) if from_end else consumer.beginning_offsets(places))
-    for place in places:
-        consumer.seek(place, start.get(place.partition, default[place]))
+        return answer if isinstance(answer, Unavailable) else _expected(answer, TurnReport)
+    except (RequestFailed, Unavailable) as error:
+        return error
 
 
 def _outcome(answer: "asyncio.Future[Message]", late: Unavailable) -> Message | Unavailable:

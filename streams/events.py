@@ -5,7 +5,7 @@ what is known joins the history and changes nothing that is current.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -26,29 +26,34 @@ from schemas.memory import (
 )
 from streams.decide.types import Decision, Neighbour
 from streams.extract import read_claim
+from streams.extract.claims import Claim
 
 
 @dataclass(frozen=True)
 class Cause:
-    """A fact with the record it came in."""
+    """A fact with the record it came in.
+
+    Attributes:
+        existing: What the caller of the record told of, as it was read once for all its facts.
+    """
 
     record: TurnRecord | CommandRecord
     fact: Fact
     facts_offset: int
+    existing: tuple[tuple[str, Claim], ...] = ()
 
     @property
     def texts(self) -> list[str]:
         """What must be embedded to decide on it."""
-        return [self.fact.text, *(told.text for told in self._existing)]
+        return [self.fact.text, *(text for text, _ in self.existing)]
 
     def told_neighbours(self, vector: Any, vectors: Mapping[str, Any]) -> Iterator[Neighbour]:
         """Memories that the caller told of: candidates of this call only, with negative ids."""
-        for index, told in enumerate(self._existing, 1):
-            similarity = float(min(1.0, max(0.0, vector @ vectors[told.text])))
-            claim = read_claim(told.text, self.fact.language)
+        for index, (text, claim) in enumerate(self.existing, 1):
+            similarity = float(min(1.0, max(0.0, vector @ vectors[text])))
             yield Neighbour(
                 -index,
-                told.text,
+                text,
                 round(similarity, 4),
                 self.fact.event_time,
                 subject=claim.subject,
@@ -57,9 +62,13 @@ class Cause:
                 polarity=claim.polarity,
             )
 
-    @property
-    def _existing(self) -> Sequence[Any]:
-        return self.record.command.existing_memories if isinstance(self.record, CommandRecord) else ()
+
+def causes_of(record: TurnRecord | CommandRecord, facts_offset: int) -> list[Cause]:
+    """The facts of a record, each to be decided on."""
+    told = record.command.existing_memories if isinstance(record, CommandRecord) else ()
+    language = record.extraction.facts[0].language if record.extraction.facts else "und"
+    existing = tuple((memory.text, read_claim(memory.text, language)) for memory in told)
+    return [Cause(record, fact, facts_offset, existing) for fact in record.extraction.facts]
 
 
 def neighbour_of(row: MemoryRow, similarity: float) -> Neighbour:
@@ -98,7 +107,7 @@ def change_of(
     """
     fact, record = cause.fact, cause.record
     target = memory.current_of(decision.target) if decision.target is not None and decision.target > 0 else None
-    decision, status = _settle_time(decision, fact, target)
+    decision, status = _settle_time(decision, fact, target, memory)
     old = _old_text(decision, status, target, memory, fact.event_time)
     event = MemoryEvent(
         event_id=event_id(fact.fact_id),
@@ -145,18 +154,36 @@ def _of_fact(fact: Fact, target: MemoryRow | None) -> dict[str, Any]:
     }
 
 
-def _settle_time(decision: Decision, fact: Fact, target: MemoryRow | None) -> tuple[Decision, EventStatus]:
-    """What is older than what it would change joins the history (UPDATE) or changes nothing (DELETE)."""
+def _settle_time(
+    decision: Decision, fact: Fact, target: MemoryRow | None, memory: ScopeMemory
+) -> tuple[Decision, EventStatus]:
+    """What is older than what it would change joins the history (UPDATE) or changes nothing (ADD, DELETE)."""
+    if decision.event == "ADD" and _was_forgotten(fact, memory):
+        return _nothing(decision, fact.text, "It was forgotten after this was said: it stays forgotten"), "current"
     if target is None or fact.event_time >= target.valid_from or decision.event not in {"UPDATE", "DELETE"}:
         return decision, "current"
     if decision.event == "UPDATE":
         return decision, "historic"
     reason = f"Asked to forget before this was said ({target.valid_from.isoformat()}): it stays"
-    return (
-        Decision("NONE", decision.target, target.event.text, decision.confidence, reason, decision.quality_source,
-                 decision.candidates),
-        "current",
-    )  # fmt: skip
+    return _nothing(decision, target.event.text, reason), "current"
+
+
+def _was_forgotten(fact: Fact, memory: ScopeMemory) -> bool:
+    """Whether a memory of the same text or the same claim was retired later than the fact was said."""
+    claim = (fact.subject, fact.attribute)
+    return any(
+        fact.event_time < retired_at and (event.text == fact.text or (None not in claim and claim == claim_of(event)))
+        for event, retired_at in memory.retired
+    )
+
+
+def claim_of(event: MemoryEvent) -> tuple[str | None, str | None]:
+    """Subject and attribute of an event."""
+    return event.subject, event.attribute
+
+
+def _nothing(decision: Decision, text: str, reason: str) -> Decision:
+    return replace(decision, event="NONE", text=text, reasoning=reason)
 
 
 def _old_text(

@@ -12,6 +12,9 @@ FORWARDED = "memlake_forwarded"
 RECORDED_AT = "memlake_recorded_at"
 """When the broker first took the input in, kept through forwarding."""
 CORRELATION_ID, REPLY_TO, DEADLINE, TRACE = "correlation_id", "reply_to", "deadline", "traceparent"
+FORWARDING = timedelta(days=1)
+"""A record is forwarded at once, or after an outage; what claims to be older is believed no more than its new stamp."""
+HEADER_BYTES, RECORD_BYTES = 100, 500
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 TOPIC = re.compile(r"[A-Za-z0-9._-]{1,249}")
 """What Kafka takes as a topic's name."""
@@ -37,8 +40,9 @@ class Incoming:
 
     @property
     def size(self) -> int:
-        """Bytes of key and value."""
-        return len(self.key or b"") + len(self.value or b"")
+        """Bytes of key, value and headers, with what keeping a record costs."""
+        headers = sum(len(name) + len(value or b"") + HEADER_BYTES for name, value in self.headers)
+        return len(self.key or b"") + len(self.value or b"") + headers + RECORD_BYTES
 
     def header(self, name: str) -> str | None:
         """The last header of that name."""
@@ -50,9 +54,11 @@ class Incoming:
         told = self.header(RECORDED_AT) if self.header(FORWARDED) else None
         try:
             moment = datetime.fromisoformat(told or "")
-            return moment.astimezone(UTC) if moment.tzinfo else self.timestamp
-        except (ValueError, OverflowError):
+        except ValueError:
             return self.timestamp  # not ours: only our own forwarding writes this header rightly
+        if moment.tzinfo is None or not self.timestamp - FORWARDING <= moment <= self.timestamp:
+            return self.timestamp
+        return moment.astimezone(UTC)
 
 
 @dataclass(frozen=True)
@@ -70,12 +76,13 @@ class ReplyAddress:
     deadline: datetime | None = None
 
 
-def reply_address(incoming: Incoming, reply_topic: str) -> ReplyAddress | None:
+def reply_address(incoming: Incoming, reply_topic: str, *, timed: bool = True) -> ReplyAddress | None:
     """Read the request's headers.
 
     Args:
         incoming: The record.
         reply_topic: ``<name>.replies``: answers go there, or to a topic whose name starts with it and a dot.
+        timed: Whether to read the deadline, too; one that cannot be read is answered all the same.
 
     Returns:
         None where no answer is asked for.
@@ -97,12 +104,23 @@ def reply_address(incoming: Incoming, reply_topic: str) -> ReplyAddress | None:
             f"correlation_id: {len(correlation_id)} characters, at most {CORRELATION_CHARACTERS} are sent back",
             field=CORRELATION_ID,
         )
-    if deadline is None:
-        return ReplyAddress(topic, correlation_id)
+    moment = None if deadline is None or not timed else _moment(deadline)
+    return ReplyAddress(topic, correlation_id, moment)
+
+
+def _moment(deadline: str) -> datetime:
+    wrong = InvalidMessage("deadline: must be a whole number of milliseconds since 1970", field=DEADLINE)
+    if not (deadline.isascii() and deadline.isdecimal()):
+        raise wrong
     try:
-        return ReplyAddress(topic, correlation_id, EPOCH + timedelta(milliseconds=int(deadline)))
+        return EPOCH + timedelta(milliseconds=int(deadline))
     except (ValueError, OverflowError) as error:
-        raise InvalidMessage("deadline: must be a whole number of milliseconds since 1970", field=DEADLINE) from error
+        raise wrong from error
+
+
+def trace(incoming: Incoming) -> Headers:
+    """The trace that a record belongs to, as headers for what it causes."""
+    return [(name, value) for name, value in incoming.headers if name == TRACE]
 
 
 def passed_on(incoming: Incoming) -> Headers:

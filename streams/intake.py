@@ -5,9 +5,10 @@ Rule of this file: a handler. It gathers what the rules need, asks them, stores 
 """
 
 import asyncio
-from collections import OrderedDict, deque
+from collections import OrderedDict
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 
 from lakehouse.store import Shard
 from lakehouse.turn_table import InputRow
@@ -37,6 +38,7 @@ SESSIONS = 2000
 """Sessions whose last turns are kept in memory."""
 EMBEDDED_ROLES = ("user", "assistant")
 NO_RULES = "none"
+SessionKey = tuple[str, str]
 
 
 @dataclass(frozen=True)
@@ -62,31 +64,41 @@ class Sessions:
     """The last turns of the sessions that spoke last, by scope and session; a cache of the turns table."""
 
     def __init__(self, turns: int) -> None:
-        self._turns = turns
-        self._sessions: OrderedDict[tuple[str, str], deque[Turn]] = OrderedDict()
+        self.turns = turns
+        self.generation = 0
+        self._sessions: OrderedDict[SessionKey, tuple[Turn, ...]] = OrderedDict()
 
     async def before(self, shard: Shard, turn: Turn, offset: int) -> tuple[Turn, ...]:
-        """The session's turns before this one, oldest first."""
-        if turn.session_id is None or self._turns == 0:
-            return ()
-        key = (turn.scope.key, turn.session_id)
-        known = self._sessions.get(key)
+        """The session's stored turns before this one, oldest first."""
+        known = self._sessions.get((turn.scope.key, turn.session_id or ""))
         if known is None:
-            stored = await shard.session(turn.scope, turn.session_id, offset, self._turns)
-            known = self._sessions[key] = deque((record.turn for record in stored), maxlen=self._turns)
-        self._sessions.move_to_end(key)
-        return tuple(known)
+            stored = await shard.session(turn.scope, turn.session_id or "", offset, self.turns)
+            known = tuple(record.turn for record in stored)
+        return known
 
-    def add(self, turn: Turn) -> None:
-        """Take note of a turn that has been read."""
-        if turn.session_id is not None and (known := self._sessions.get((turn.scope.key, turn.session_id))) is not None:
-            known.append(turn)
+    def keep(self, sessions: Mapping[SessionKey, tuple[Turn, ...]], generation: int) -> None:
+        """Take note of what a batch has read, now that it is stored; nothing where partitions moved meanwhile."""
+        if generation != self.generation:
+            return
+        for key, turns in sessions.items():
+            self._sessions[key] = turns
+            self._sessions.move_to_end(key)
         while len(self._sessions) > SESSIONS:
             self._sessions.popitem(last=False)
 
     def clear(self) -> None:
-        """Read them again: another worker may have read turns meanwhile, or a batch of ours failed half way."""
+        """Read them again: another worker may have read turns meanwhile."""
+        self.generation += 1
         self._sessions.clear()
+
+
+@dataclass
+class Reading:
+    """One batch being read: its own view of the sessions, which nothing that happens elsewhere can change."""
+
+    shard: Shard
+    generation: int
+    sessions: dict[SessionKey, tuple[Turn, ...]] = field(default_factory=dict)
 
 
 class Intake:
@@ -111,14 +123,15 @@ class Intake:
             Unavailable: Lake, embedder or broker are away; nothing is lost by handling the batch again.
         """
         taken, outgoing = self._sort(partition, batch)
-        try:
-            records = await self._records(partition, taken)
-        except BaseException:
-            self._sessions.clear()
-            raise
-        outgoing.extend(self._outgoing(one, record) for one, record in zip(taken, records, strict=True))
-        for message in outgoing:
-            require_size(message)
+        if taken:
+            reading = Reading(await self._ports.lake.shard(partition), self._sessions.generation)
+            records, fresh = await self._records(reading, taken)
+            outgoing.extend(self._outgoing(one, record) for one, record in zip(taken, records, strict=True))
+            for message in outgoing:
+                require_size(message)
+            await self._store(reading, fresh)
+            for record in fresh:
+                self._count(record.extraction)
         self._ports.faults.reached("intake.after-commit")
         await self._ports.outbox.send(outgoing)
         self._ports.faults.reached("intake.after-publish")
@@ -144,7 +157,7 @@ class Intake:
     def _understand(self, incoming: Incoming) -> Taken:
         reply_address(incoming, f"{self._ports.settings.name}.replies")  # an answer that cannot be sent is told at once
         if incoming.topic.endswith(".commands"):
-            command = Command.decode(incoming.value).identified()
+            command = Command.decode(incoming.value).identified(incoming.recorded_at)
             return Taken(
                 incoming, command, command_record_id(command.scope, command.command_id or "", incoming.partition)
             )
@@ -166,59 +179,63 @@ class Intake:
             partition=home,
         )
 
-    async def _records(self, partition: int, taken: list[Taken]) -> list[AnyRecord]:
-        """One record for each input, in order; new ones are stored in one commit."""
-        if not taken:
-            return []
-        shard = await self._ports.lake.shard(partition)
-        stored: dict[str, TurnRecord | CommandRecord] = await shard.records({one.record_id for one in taken})
+    async def _records(
+        self, reading: Reading, taken: list[Taken]
+    ) -> tuple[list[AnyRecord], list[TurnRecord | CommandRecord]]:
+        """One record for each input, in order, and those among them that are new."""
+        stored = await reading.shard.records({one.scope for one in taken}, {one.record_id for one in taken})
         fresh: dict[str, TurnRecord | CommandRecord] = {}
         records: list[AnyRecord] = []
         for one in taken:
             known = stored.get(one.record_id) or fresh.get(one.record_id)
             if known is None:
-                known = fresh[one.record_id] = await self._read(shard, one)
+                known = fresh[one.record_id] = await self._read(reading, one)
                 records.append(known)
             elif known.source == one.source:
                 records.append(known)
             else:
                 records.append(self._repeat(one))
-        await self._store(shard, fresh)
-        return records
+        return records, list(fresh.values())
 
-    async def _read(self, shard: Shard, one: Taken) -> TurnRecord | CommandRecord:
+    async def _read(self, reading: Reading, one: Taken) -> TurnRecord | CommandRecord:
         """Mask, then let the rules read; long texts must not hold up the event loop."""
-        loop, message = asyncio.get_running_loop(), one.message
+        rules, message = partial(asyncio.get_running_loop().run_in_executor, self._ports.rules), one.message
         if isinstance(message, Turn):
-            turn, masked = await loop.run_in_executor(self._ports.rules, mask_turn, message)
-            context = await self._sessions.before(shard, turn, one.incoming.offset)
-            read = await loop.run_in_executor(
-                self._ports.rules, lambda: extract(turn, context, record_id=one.record_id)
-            )
-            self._sessions.add(turn)
-            self._count(found := read.model_copy(update={"masked": masked}))
+            turn, masked = await rules(mask_turn, message)
+            context = await self._context(reading, turn, one.incoming.offset)
+            read = await rules(partial(extract, turn, context, record_id=one.record_id))
+            self._said(reading, turn, context)
             return TurnRecord(
                 record_id=one.record_id,
                 recorded_at=one.incoming.recorded_at,
                 source=one.source,
                 turn=turn,
-                extraction=found,
+                extraction=read.model_copy(update={"masked": masked}),
             )
-        command, masked = await loop.run_in_executor(self._ports.rules, mask_command, message)
+        command, masked = await rules(mask_command, message)
         found = Extraction(extractor=NO_RULES)
         if command.op == "extract_and_operate":
-            found = await loop.run_in_executor(
-                self._ports.rules,
-                lambda: extract_interaction(command, record_id=one.record_id, recorded_at=one.incoming.recorded_at),
+            found = await rules(
+                partial(extract_interaction, command, record_id=one.record_id, recorded_at=one.incoming.recorded_at)
             )
-        self._count(found := found.model_copy(update={"masked": masked}))
         return CommandRecord(
             record_id=one.record_id,
             recorded_at=one.incoming.recorded_at,
             source=one.source,
             command=command,
-            extraction=found,
+            extraction=found.model_copy(update={"masked": masked}),
         )
+
+    async def _context(self, reading: Reading, turn: Turn, offset: int) -> tuple[Turn, ...]:
+        """The session's turns before this one: those of this batch, and those that were stored before it."""
+        if turn.session_id is None or self._sessions.turns == 0:
+            return ()
+        known = reading.sessions.get((turn.scope.key, turn.session_id))
+        return await self._sessions.before(reading.shard, turn, offset) if known is None else known
+
+    def _said(self, reading: Reading, turn: Turn, context: tuple[Turn, ...]) -> None:
+        if turn.session_id is not None and self._sessions.turns:
+            reading.sessions[turn.scope.key, turn.session_id] = (*context, turn)[-self._sessions.turns :]
 
     def _count(self, found: Extraction) -> None:
         self._ports.metrics.skipped.inc(len(found.skipped))
@@ -229,20 +246,20 @@ class Intake:
         self._ports.metrics.repeats.labels("intake").inc()
         return Repeat(record_id=one.record_id, recorded_at=one.incoming.recorded_at, source=one.source, scope=one.scope)
 
-    async def _store(self, shard: Shard, fresh: Mapping[str, TurnRecord | CommandRecord]) -> None:
-        spoken = [
-            record for record in fresh.values() if isinstance(record, TurnRecord) and record.turn.role in EMBEDDED_ROLES
-        ]
+    async def _store(self, reading: Reading, fresh: list[TurnRecord | CommandRecord]) -> None:
+        spoken = [record for record in fresh if isinstance(record, TurnRecord) and record.turn.role in EMBEDDED_ROLES]
         vectors = await self._ports.embedder.embed([record.turn.content for record in spoken])
         by_id = {record.record_id: vector for record, vector in zip(spoken, vectors, strict=True)}
-        await shard.commit_inputs(InputRow(record, by_id.get(record.record_id)) for record in fresh.values())
+        await reading.shard.commit_inputs(InputRow(record, by_id.get(record.record_id)) for record in fresh)
+        self._sessions.keep(reading.sessions, reading.generation)
 
     def _outgoing(self, one: Taken, record: AnyRecord) -> Outgoing:
         """The record on its way to ``facts``; the nonce differs for each delivery, and is the same for none."""
         nonce = derived_id("delivery", one.incoming.topic, one.incoming.offset, self._ports.clock().isoformat())[:8]
+        again = isinstance(record, Repeat)
         headers = cloud_event(
             record,
-            event_id=record.record_id,
+            event_id=derived_id("repeat", record.record_id, one.source.to_wire()) if again else record.record_id,
             source=self._ports.outbox.source,
             time=self._ports.clock(),
             key=one.scope.key if one.scope else "",

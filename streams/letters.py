@@ -1,8 +1,10 @@
 """Dead letters: what could not be handled, masked, with the reason, and an answer to whoever waits for one."""
 
+import json
 from datetime import datetime
 
 from schemas.errors import InvalidMessage, MemlakeError
+from schemas.facts import Masked
 from schemas.identity import derived_id
 from schemas.message import cloud_event
 from schemas.reports import DeadLetter
@@ -38,12 +40,12 @@ def dead_letter(incoming: Incoming, error: BaseException, *, attempt: int, now: 
         key=_told(incoming.key, KEY_CHARACTERS),
         value=_told(incoming.value, VALUE_CHARACTERS),
         headers=tuple(
-            (name[:HEADER_CHARACTERS], _told(value, HEADER_CHARACTERS) or "")
+            (mask(name)[0][:HEADER_CHARACTERS], _told(value, HEADER_CHARACTERS) or "")
             for name, value in incoming.headers[:HEADERS]
         ),
         error=type(error).__name__,
         reason=mask(str(error) or type(error).__name__)[0][:REASON_CHARACTERS],
-        field=error.field if isinstance(error, InvalidMessage) else None,
+        field=_field(error),
         attempt=attempt,
         timestamp=now,
     )
@@ -66,7 +68,7 @@ def letters(incoming: Incoming, error: BaseException, outbox: Outbox, *, attempt
 def error_reply(incoming: Incoming, error: BaseException, outbox: Outbox, *, now: datetime) -> Outgoing | None:
     """The error as an answer; None where nobody asked for one, or where it cannot be told to whom."""
     try:
-        address = reply_address(incoming, f"{outbox.settings.name}.replies")
+        address = reply_address(incoming, f"{outbox.settings.name}.replies", timed=False)
     except InvalidMessage:
         return None
     if address is None:
@@ -74,9 +76,13 @@ def error_reply(incoming: Incoming, error: BaseException, outbox: Outbox, *, now
     reply = ErrorReply(
         code=_code(error),
         message=mask(str(error))[0][:REASON_CHARACTERS] if isinstance(error, MemlakeError) else type(error).__name__,
-        field=error.field if isinstance(error, InvalidMessage) else None,
+        field=_field(error),
     )
-    return outbox.reply(reply, address, event_id=derived_id("reply", address.correlation_id), now=now, key="")
+    return outbox.reply(reply, incoming, address, now=now, key="")
+
+
+def _field(error: BaseException) -> str | None:
+    return mask(error.field)[0] if isinstance(error, InvalidMessage) and error.field else None
 
 
 def _code(error: BaseException) -> ErrorCode:
@@ -89,4 +95,19 @@ def _told(value: bytes | None, characters: int) -> str | None:
     """Bytes as masked text, cut; a byte that is no UTF-8 is shown by its number."""
     if value is None:
         return None
-    return mask(value[: 4 * characters].decode(errors="backslashreplace"))[0][:characters]
+    text = value[: 4 * characters].decode(errors="backslashreplace")
+    shown = [text, _spelt_out(text), value[: 4 * characters].decode(errors="replace")]
+    masked = [mask(one) for one in shown]
+    return max(masked, key=lambda one: _count(one[1]))[0][:characters]  # the first, where none hides more
+
+
+def _spelt_out(text: str) -> str:
+    """JSON with its escapes written as the letters they stand for, so that no secret hides behind them."""
+    try:
+        return json.dumps(json.loads(text), ensure_ascii=False)
+    except (ValueError, RecursionError):
+        return text
+
+
+def _count(masked: tuple[Masked, ...]) -> int:
+    return sum(one.count for one in masked)

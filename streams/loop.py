@@ -26,6 +26,10 @@ LOOK_S = 0.1
 log = logger("agent")
 
 
+class Moved(Exception):  # noqa: N818 - no error: the work is somebody else's now
+    """Partitions have moved while a batch was being tried again."""
+
+
 class Handler(Protocol):
     """What an agent does with the messages of one partition."""
 
@@ -52,6 +56,8 @@ class AgentLoop:
     handled: Callable[[str, int, int], None]
     idle: asyncio.Event = field(default_factory=asyncio.Event)
     stopping: bool = False
+    going: asyncio.Event = field(default_factory=asyncio.Event)
+    """Cleared while partitions move: no batch is begun then."""
     moves: int = 0
     """How often partitions have moved."""
     _lanes: dict[int, Lane] = field(default_factory=dict)
@@ -59,6 +65,7 @@ class AgentLoop:
 
     def __post_init__(self) -> None:
         self.idle.set()
+        self.going.set()
 
     async def stop(self, patience_s: float) -> bool:
         """Take no further batch, and wait for the one in hand.
@@ -89,11 +96,13 @@ class AgentLoop:
         for lane in self._lanes.values():
             lane.clear()
         self.handler.forget()
+        self.going.set()
 
     async def run(self, source: AsyncIterator[Incoming]) -> None:
         """Work until the source ends or the task is cancelled; a batch in hand is then simply not acknowledged.
 
-        Each partition has a lane of its own, so that none waits for another: while one commits, another embeds.
+        Each partition has a lane of its own: while one commits, another embeds, and one that is stuck holds up the
+        others only when its lane is full, which keeps what is held bounded.
         """
         async with asyncio.TaskGroup() as lanes:
             async for incoming in source:
@@ -114,6 +123,7 @@ class AgentLoop:
             async for batch in batcher:
                 if self.stopping:
                     await asyncio.Event().wait()  # until the application ends this task
+                await self.going.wait()
                 self._busy += 1
                 self.idle.clear()
                 try:
@@ -143,12 +153,9 @@ class AgentLoop:
         """Handle one partition's part to the end, whatever it takes, then let its offsets go."""
         moves = self.moves
         try:
-            await self._patiently(partition, batch)
-        except Exception as error:  # noqa: BLE001 - one of them is at fault: find out which
-            if len(batch) > 1:
-                log.warning("batch failed, trying one by one", agent=self.name, error=type(error).__name__)
-            for incoming in batch:
-                await self._alone(partition, incoming)
+            await self._whatever_it_takes(partition, batch)
+        except Moved:
+            return
         if moves != self.moves:
             return  # it may not be ours any more, and it is read again from what was committed
         last: dict[str, int] = {}
@@ -157,27 +164,54 @@ class AgentLoop:
         for topic, offset in last.items():
             self.handled(topic, partition, offset)
 
+    async def _whatever_it_takes(self, partition: int, batch: list[Incoming]) -> None:
+        try:
+            await self._patiently(partition, batch)
+        except Moved:
+            raise
+        except Exception as error:  # noqa: BLE001 - one of them is at fault: find out which
+            if len(batch) > 1:
+                log.warning("batch failed, trying one by one", agent=self.name, error=type(error).__name__)
+            for incoming in batch:
+                await self._alone(partition, incoming)
+
+    async def _pause(self, seconds: float, moves: int) -> None:
+        """Wait before another try; give up where partitions have moved meanwhile.
+
+        Raises:
+            Moved: The batch will be delivered again, to us or to somebody else.
+        """
+        if moves == self.moves:
+            await asyncio.sleep(seconds * random.uniform(0.7, 1.0))  # noqa: S311 - workers must not try in step
+        if moves != self.moves:
+            raise Moved
+
     async def _patiently(self, partition: int, batch: list[Incoming]) -> None:
         """Handle, and try again for as long as the environment is at fault."""
-        pause = FIRST_PAUSE_S
+        pause, moves, conflicts = FIRST_PAUSE_S, self.moves, 0
         while True:
             try:
                 await self.handler.handle(partition, batch)
             except (Unavailable, Conflict) as error:
+                conflicts += isinstance(error, Conflict)
+                if conflicts > self.ports.settings.attempts:
+                    raise  # what never fits is no race that somebody else won
                 self.health.waits(self.name, str(error), partition)
                 self.ports.metrics.retries.labels(self.name, type(error).__name__).inc()
                 log.warning("trying again", agent=self.name, partition=partition, pause_s=pause, reason=str(error))
-                await asyncio.sleep(pause * random.uniform(0.7, 1.0))  # noqa: S311 - workers must not try in step
+                await self._pause(pause, moves)
                 pause = min(2 * pause, self.ports.settings.retry_max_s)
             else:
                 return
 
     async def _alone(self, partition: int, incoming: Incoming) -> None:
         """Handle one message; when it fails by itself, give it up with its reason."""
-        attempts = self.ports.settings.attempts
+        attempts, moves = self.ports.settings.attempts, self.moves
         for attempt in range(1, attempts + 1):
             try:
                 await self._patiently(partition, [incoming])
+            except Moved:
+                raise
             except Exception as error:  # noqa: BLE001 - whatever it is, it must not hold up what comes after it
                 final = attempt == attempts or isinstance(error, InvalidMessage)
                 log.error(  # noqa: TRY400 - the text of an error may hold what somebody said
@@ -192,20 +226,20 @@ class AgentLoop:
                 if final:
                     await self._give_up(incoming, error, attempt)
                     return
-                await asyncio.sleep(FIRST_PAUSE_S * attempt)
+                await self._pause(FIRST_PAUSE_S * attempt, moves)
             else:
                 return
 
     async def _give_up(self, incoming: Incoming, error: Exception, attempt: int) -> None:
         self.ports.metrics.dead.labels(incoming.topic, type(error).__name__).inc()
         outgoing = letters(incoming, error, self.ports.outbox, attempt=attempt, now=self.ports.clock())
-        pause = FIRST_PAUSE_S
+        pause, moves = FIRST_PAUSE_S, self.moves
         while True:
             try:
                 await self.ports.outbox.send(outgoing)
             except Unavailable as away:
                 self.health.waits(self.name, str(away), incoming.partition)
-                await asyncio.sleep(pause)
+                await self._pause(pause, moves)
                 pause = min(2 * pause, self.ports.settings.retry_max_s)
             else:
                 return

@@ -49,11 +49,14 @@ class Maintainer:
                 if reason is not None and (report := await self._compact(shard, name, reason)):
                     await self._ports.outbox.send([report])
 
-    async def by_command(self, partition: int) -> list[Outgoing]:
-        """Compact both tables of a shard now; the reports are for ``memlake.reports``."""
+    async def by_command(self, partition: int) -> list[Outgoing | None]:
+        """Compact both tables of a shard now.
+
+        Returns:
+            A report for ``memlake.reports`` for each table; None for one that could not be compacted.
+        """
         shard = await self._ports.lake.shard(partition)
-        reports = [await self._compact(shard, name, "by command") for name in TABLES]
-        return [report for report in reports if report is not None]
+        return [await self._compact(shard, name, "by command") for name in TABLES]
 
     async def _compact(self, shard: Shard, name: str, reason: str) -> Outgoing | None:
         started = time.monotonic()

@@ -109,7 +109,9 @@ def settings_table() -> str:
 def metrics_table() -> str:
     """Every metric as a Markdown table."""
     lines = ["| metric | kind | meaning |", "|---|---|---|"]
-    lines.extend(f"| `{m.name}` | {m.type} | {m.documentation} |" for m in Metrics().registry.collect())
+    for metric in Metrics().registry.collect():
+        name = f"{metric.name}_total" if metric.type == "counter" else metric.name
+        lines.append(f"| `{name}` | {metric.type} | {metric.documentation} |")
     return "\n".join(lines)
 
 

@@ -14,20 +14,25 @@ from lakehouse.versions import MemoryRow
 from schemas.conversation import Scope
 from schemas.errors import InvalidMessage
 from schemas.facts import AnyRecord, CommandRecord, Repeat, TurnRecord, decode_record
-from schemas.identity import derived_id
-from schemas.memory import MemoryEvent, event_id
-from schemas.message import cloud_event
+from schemas.memory import MemoryEvent, TurnReport, event_id
+from schemas.message import Headers, cloud_event
+from schemas.retrieval import ErrorReply
 from streams.decide import decide
 from streams.decide.types import DecisionOptions, Neighbour
-from streams.events import Cause, change_of, neighbour_of, report_of
-from streams.incoming import Incoming, reply_address
+from streams.events import Cause, causes_of, change_of, neighbour_of, report_of
+from streams.incoming import Incoming, reply_address, trace
 from streams.letters import letters
 from streams.maintain import Maintainer
 from streams.ports import Ports
 from streams.wire import Outgoing, require_size
 
+SAME_CLAIM = 50
+"""Of those about the same subject and attribute, it is shown so many at most."""
 NEAREST = 20
 """Current memories that a decision is shown at most, beside those about the same subject and attribute."""
+
+
+Records = Sequence[tuple[Incoming, AnyRecord]]
 
 
 @dataclass
@@ -36,12 +41,17 @@ class Work:
 
     shard: Shard
     known: dict[str, KnownScope] = field(default_factory=dict)
+    """Scopes of the batch, with all that it has decided so far."""
     rows: list[MemoryRow] = field(default_factory=list)
+    """Rows to write, new and closed."""
     events: dict[str, list[MemoryEvent]] = field(default_factory=dict)
     """New events by record."""
     again: set[str] = field(default_factory=set)
     """Records whose events are in the table already."""
     vectors: dict[str, Any] = field(default_factory=dict)
+    """Unit vectors by text."""
+    maintained: dict[str, bool] = field(default_factory=dict)
+    """Whether the maintenance that a command asked for was done, by record."""
 
 
 class Remember:
@@ -64,6 +74,7 @@ class Remember:
 
         Raises:
             Unavailable: Lake, embedder or broker are away; nothing is lost by handling the batch again.
+            InvalidMessage: An event is too large for the log; nothing was written.
         """
         records, outgoing = self._decode(batch)
         work = Work(await self._ports.lake.shard(partition))
@@ -71,9 +82,13 @@ class Remember:
             await self._decide(work, records)
             await work.shard.commit_memories(work.rows)
         except BaseException:
-            self._ports.known.drop(_scopes(record for _, record in records))
+            self._ports.known.drop(record.scope for _, record in records if record.scope is not None)
             raise
+        for events in work.events.values():
+            for event in events:
+                self._ports.metrics.events.labels(event.event).inc()
         self._ports.faults.reached("remember.after-commit")
+        outgoing.extend(await self._maintain(work, records, partition))
         outgoing.extend(await self._told(work, records))
         await self._ports.outbox.send(outgoing)
         self._ports.faults.reached("remember.after-publish")
@@ -92,7 +107,7 @@ class Remember:
                 self._ports.metrics.dead.labels(incoming.topic, type(error).__name__).inc()
         return records, dead
 
-    async def _decide(self, work: Work, records: Sequence[tuple[Incoming, AnyRecord]]) -> None:
+    async def _decide(self, work: Work, records: Records) -> None:
         causes: list[tuple[Cause, KnownScope]] = []
         for incoming, record in records:
             if isinstance(record, Repeat) or record.scope is None or not record.extraction.facts:
@@ -103,7 +118,7 @@ class Remember:
                 work.again.add(record.record_id)
             elif record.record_id not in work.events:
                 work.events[record.record_id] = []
-                causes.extend((Cause(record, fact, incoming.offset), known) for fact in record.extraction.facts)
+                causes.extend((cause, known) for cause in causes_of(record, incoming.offset))
         await self._embed(work, [text for cause, _ in causes for text in cause.texts])
         for cause, known in causes:
             await self._settle(work, cause, known)
@@ -132,9 +147,9 @@ class Remember:
             embedder=self._ports.embedder.id,
             vector=work.vectors[decision.text],
         )
+        require_size(self._event(change.event, 0, []))
         work.rows.extend(known.apply(change))
         work.events[cause.record.record_id].append(change.event)
-        self._ports.metrics.events.labels(change.event.event).inc()
 
     def _options(self, cause: Cause) -> DecisionOptions:
         settings = self._ports.settings
@@ -147,8 +162,7 @@ class Remember:
         """The nearest memories, those of the same claim, and what the caller told of; best first."""
         vector = work.vectors[cause.fact.text]
         found = dict(known.shelf.nearest(vector, NEAREST))
-        for memory_id in known.same_claim(cause.fact.subject, cause.fact.attribute):
-            found.setdefault(memory_id, known.shelf.similarity(memory_id, vector))
+        found.update(self._of_same_claim(cause, known, vector))
         neighbours = [
             neighbour_of(row, similarity)
             for memory_id, similarity in found.items()
@@ -157,11 +171,28 @@ class Remember:
         neighbours.extend(cause.told_neighbours(vector, work.vectors))
         return sorted(neighbours, key=lambda neighbour: (-neighbour.similarity, neighbour.id))
 
-    async def _told(self, work: Work, records: Sequence[tuple[Incoming, AnyRecord]]) -> list[Outgoing]:
+    def _of_same_claim(self, cause: Cause, known: KnownScope, vector: Any) -> dict[int, float]:
+        """Memories about the same subject and attribute, however far; the nearest where there are many."""
+        ids = known.same_claim(cause.fact.subject, cause.fact.attribute)
+        near = sorted(((known.shelf.similarity(one, vector), one) for one in ids), key=lambda pair: (-pair[0], pair[1]))
+        return {memory_id: similarity for similarity, memory_id in near[:SAME_CLAIM]}
+
+    async def _maintain(self, work: Work, records: Records, partition: int) -> list[Outgoing]:
+        """Carry out the maintenance that was asked for; its reports are for ``memlake.reports``."""
+        reports: list[Outgoing] = []
+        for _, record in records:
+            if isinstance(record, CommandRecord) and record.command.op == "maintain":
+                done = await self._maintainer.by_command(partition)
+                work.maintained[record.record_id] = None not in done
+                reports.extend(report for report in done if report is not None)
+        return reports
+
+    async def _told(self, work: Work, records: Records) -> list[Outgoing]:
         """Events for the audit log and answers for whoever waits, in the order of the records."""
+        scopes = {record.scope for _, record in records}
         repeats = {record.record_id for _, record in records if isinstance(record, Repeat)}
-        stored = await work.shard.events_of_records(work.again | repeats)
-        originals = await work.shard.records(repeats)
+        stored = await work.shard.events_of_records(scopes, work.again | repeats)
+        originals = await work.shard.records(scopes, repeats)
         outgoing: list[Outgoing] = []
         sent: set[str] = set()
         for incoming, record in records:
@@ -174,14 +205,12 @@ class Remember:
             told = any(row.facts_offset != incoming.offset for row in again)
             if not isinstance(record, Repeat) and not told and record.record_id not in sent:
                 sent.add(record.record_id)
-                outgoing.extend(self._event(event, incoming.partition) for event in events)
+                outgoing.extend(self._event(event, incoming.partition, trace(incoming)) for event in events)
             original = originals.get(record.record_id) if isinstance(record, Repeat) else record
-            outgoing.extend(await self._answer(incoming, original, events))
-        for message in outgoing:
-            require_size(message)
+            outgoing.extend(self._answer(work, incoming, original, events))
         return outgoing
 
-    def _event(self, event: MemoryEvent, partition: int) -> Outgoing:
+    def _event(self, event: MemoryEvent, partition: int, traced: Headers) -> Outgoing:
         headers = cloud_event(
             event,
             event_id=event.event_id,
@@ -189,23 +218,33 @@ class Remember:
             time=event.recorded_at,
             key=event.scope.key,
         )
-        return Outgoing("changes", event.key(), event.encode(), headers, partition)
+        return Outgoing("changes", event.key(), event.encode(), [*headers, *traced], partition)
 
-    async def _answer(
-        self, incoming: Incoming, record: TurnRecord | CommandRecord | None, events: Sequence[MemoryEvent]
+    def _answer(
+        self,
+        work: Work,
+        incoming: Incoming,
+        record: TurnRecord | CommandRecord | None,
+        events: Sequence[MemoryEvent],
     ) -> list[Outgoing]:
-        outbox, now = self._ports.outbox, self._ports.clock()
-        maintained: list[Outgoing] = []
-        if isinstance(record, CommandRecord) and record.command.op == "maintain":
-            maintained = await self._maintainer.by_command(incoming.partition)
+        """The report to whoever waits for one: exactly one reply to each request."""
         address = reply_address(incoming, f"{self._ports.settings.name}.replies")
-        if address is None or record is None:
-            return maintained
-        report = report_of(record, events)
-        key = record.scope.key if record.scope else ""
-        answer = outbox.reply(report, address, event_id=derived_id("reply", address.correlation_id), now=now, key=key)
-        return [*maintained, answer]
-
-
-def _scopes(records: Any) -> list[Scope]:
-    return [record.scope for record in records if record.scope is not None]
+        if address is None:
+            return []
+        reply: TurnReport | ErrorReply
+        if record is None:
+            reply = ErrorReply(code="not_found", message="it was taken in before, and what became of it is gone")
+        elif not work.maintained.get(record.record_id, True):
+            reply = ErrorReply(
+                code="unavailable", message="a table could not be compacted just now: see the worker's log"
+            )
+        else:
+            reply = report_of(record, events)
+        key = record.scope.key if record is not None and record.scope else ""
+        answer = self._ports.outbox.reply(reply, incoming, address, now=self._ports.clock(), key=key)
+        try:
+            require_size(answer)
+        except InvalidMessage as error:  # what was asked for is done; only its report is too long
+            reply = ErrorReply(code="internal", message=f"it is done, but the report cannot be told: {error}")
+            answer = self._ports.outbox.reply(reply, incoming, address, now=self._ports.clock(), key=key)
+        return [answer]

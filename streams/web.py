@@ -48,7 +48,8 @@ class Endpoint:
             self._server = make_server(host, port, self._answer, server_class=_Server, handler_class=_Quiet)
         except OSError as error:
             raise Misconfigured(
-                f"MEMLAKE_WEB_PORT: {host}:{port} cannot be opened ({error.strerror}): choose another, or 0 for any"
+                f"MEMLAKE_WEB_HOST, MEMLAKE_WEB_PORT: {host}:{port} cannot be opened ({error.strerror}): take another, "
+                "or port 0 for any"
             ) from error
         self.url = f"http://{host}:{self._server.server_port}"
         self._thread = threading.Thread(target=self._server.serve_forever, name="endpoint", daemon=True)

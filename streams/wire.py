@@ -12,23 +12,19 @@ from datetime import datetime
 from typing import Any, Self
 
 from aiokafka import AIOKafkaProducer
-from aiokafka.errors import (
-    InvalidTopicError,
-    KafkaError,
-    MessageSizeTooLargeError,
-    RecordTooLargeError,
-    TopicAuthorizationFailedError,
-)
+from aiokafka.errors import KafkaError, MessageSizeTooLargeError, RecordTooLargeError
 
 from schemas.errors import InvalidMessage, Unavailable
+from schemas.identity import derived_id
 from schemas.message import Headers, Message, cloud_event
 from schemas.topics import BY_SUFFIX, RECORD_BYTES, Suffix, topic_name
 from streams import lenient
-from streams.incoming import CORRELATION_ID, ReplyAddress
+from streams.incoming import CORRELATION_ID, Incoming, ReplyAddress, trace
 from streams.logs import logger
 from streams.settings import Settings
 
-REFUSED = (InvalidTopicError, MessageSizeTooLargeError, RecordTooLargeError, TopicAuthorizationFailedError)
+THEIRS_S = 2.0
+"""Seconds for an answer to a topic of the asker's own."""
 log = logger("wire")
 lenient.install()
 
@@ -121,21 +117,33 @@ class Outbox:
         outgoing = list(messages)
         for message in outgoing:
             require_size(message)
+        theirs = [message for message in outgoing if self._is_theirs(message)]
         try:
             async with asyncio.timeout(self.settings.send_timeout_s):
-                heard = [message for message in outgoing if await self._is_heard(message)]
-                sent = [await self._enqueue(message) for message in heard]
-                results = await asyncio.gather(*sent, return_exceptions=True)
-                _judge(heard, results)
+                sent = [await self._enqueue(message) for message in outgoing if not self._is_theirs(message)]
+                await asyncio.gather(*sent)
         except (MessageSizeTooLargeError, RecordTooLargeError) as error:
             raise InvalidMessage(f"the message is larger than its topic takes: {_reason(error)}") from error
         except (KafkaError, TimeoutError) as error:
             raise Unavailable(f"the broker does not take messages: {_reason(error)}") from error
+        if theirs:
+            await asyncio.gather(*(self._try(message) for message in theirs))
+
+    def _is_theirs(self, message: Outgoing) -> bool:
+        """Whether it goes to a topic that an asker named."""
+        return message.topic is not None and message.topic != topic_name(self.settings.name, message.suffix)
+
+    async def _try(self, message: Outgoing) -> None:
+        """Send to an asker's own topic; that it can't be had is the asker's loss, and nobody else waits for it."""
+        try:
+            async with asyncio.timeout(THEIRS_S):
+                if await self._is_heard(message):
+                    await (await self._enqueue(message))
+        except (KafkaError, TimeoutError) as error:
+            log.warning("an answer was not taken", topic=message.topic, reason=_reason(error))
 
     async def _is_heard(self, message: Outgoing) -> bool:
-        """Whether the topic exists, where it is one that an asker named; sending to one that doesn't would wait."""
-        if message.topic is None or message.topic == topic_name(self.settings.name, message.suffix):
-            return True
+        """Whether the asker's topic exists; sending to one that doesn't would wait."""
         cluster = self._producer.client.cluster
         if message.topic not in cluster.topics():
             cluster = await self._producer.client.fetch_all_metadata()
@@ -161,33 +169,28 @@ class Outbox:
         found: set[str] = cluster.topics()
         return found
 
-    def reply(self, message: Message, address: ReplyAddress, *, event_id: str, now: datetime, key: str) -> Outgoing:
+    def reply(self, message: Message, asked: Incoming, address: ReplyAddress, *, now: datetime, key: str) -> Outgoing:
         """An answer on its way back.
 
         Args:
             message: The answer.
+            asked: The request.
             address: From the request's headers.
-            event_id: ``ce_id`` of the answer.
             now: ``ce_time``.
             key: The scope's key, where there is one.
         """
+        event_id = derived_id("reply", address.correlation_id)
         headers = cloud_event(message, event_id=event_id, source=self.source, time=now, key=key)
-        headers.append((CORRELATION_ID, address.correlation_id.encode()))
+        headers += [(CORRELATION_ID, address.correlation_id.encode()), *trace(asked)]
         return Outgoing("replies", address.correlation_id, message.encode(), headers, topic=address.topic)
 
 
-def _judge(messages: list[Outgoing], results: list[Any]) -> None:
-    """Raise the first failure; an answer that the asker's own topic refuses is the asker's loss alone."""
-    for message, result in zip(messages, results, strict=True):
-        if not isinstance(result, BaseException):
-            continue
-        if message.topic is None or not isinstance(result, REFUSED):
-            raise result
-        log.warning("an answer was not taken", topic=message.topic, reason=_reason(result))
-
-
-def require_size(message: Outgoing) -> None:
+def require_size(message: Outgoing, *, spare: int = 0) -> None:
     """Refuse a message that its topic would refuse.
+
+    Args:
+        message: The message.
+        spare: Bytes that will be added to it.
 
     Raises:
         InvalidMessage: With both sizes.
@@ -198,9 +201,10 @@ def require_size(message: Outgoing) -> None:
         + len(message.key.encode())
         + sum(len(n.encode()) + len(v or b"") + 10 for n, v in message.headers)
         + 100
+        + spare
     )
     if size > limit:
-        raise InvalidMessage(f"the message has {size} bytes, memlake.{message.suffix} takes {limit}: send less at once")
+        raise InvalidMessage(f"the message has {size} bytes, {message.suffix} takes {limit}: send less at once")
 
 
 def _reason(error: BaseException) -> str:

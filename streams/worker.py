@@ -22,7 +22,8 @@ from lakehouse.embedding import Embedder, load_embedder
 from lakehouse.known import KnownScopes
 from lakehouse.store import Lake
 from lakehouse.tables import LakeShape
-from schemas.errors import MemlakeError, Unavailable
+from schemas.errors import MemlakeError, Misconfigured, Unavailable
+from schemas.topics import topic_name
 from streams.admin import apply_topics
 from streams.answer import Answer
 from streams.app import assigned, build_app, commit, register, topics_of
@@ -85,9 +86,10 @@ class Worker:
         embedder = await load_embedder(
             settings.embedder, settings.cache, threads=settings.embedder_threads, cache_size=settings.embedder_cache
         )
+        positions = await _patiently(settings, lambda: Positions(settings, bootstrap).start())
+        await _patiently(settings, lambda: _require_lake_of_this_log(settings, positions))
         ports = await _patiently(settings, lambda: _ports(settings, bootstrap, metrics, embedder))
         app = build_app(settings, bootstrap, tempfile.mkdtemp(prefix=f"{settings.name}-worker-"))
-        positions = await _patiently(settings, lambda: Positions(settings, bootstrap).start())
         committer = Committer(Group(lambda offsets: commit(app, offsets), positions.stored))
         maintainer = Maintainer(ports)
         handlers: dict[str, Handler] = {
@@ -128,6 +130,8 @@ class Worker:
 
     async def _revoked(self, *_: Any, **__: Any) -> None:
         """Partitions are about to move: whoever gets them should find the batch in hand done and committed."""
+        for loop in self.loops:
+            loop.going.clear()
         await asyncio.gather(*(loop.settled(HANDOVER_S) for loop in self.loops))
         await self.committer.flush(FLUSH_S)
 
@@ -250,6 +254,24 @@ class Worker:
         self.ports.rules.shutdown(wait=False, cancel_futures=True)
         self.endpoint.close()
         log.info("stopped")
+
+
+async def _require_lake_of_this_log(settings: Settings, positions: Positions) -> None:
+    """Refuse to begin a new lake where the log goes on from an old one: it would count from 1 again.
+
+    Raises:
+        Misconfigured: There is no lake, and the audit log holds events.
+    """
+    if await Lake.is_there(settings.lake_uri):
+        return
+    changes = topic_name(settings.name, "changes")
+    places = [(changes, partition) for partition in range(settings.partitions)]
+    begin, end = await positions.beginnings(places), await positions.ends(places)
+    if any(end[place] > begin[place] for place in places):
+        raise Misconfigured(
+            f"there is no lake at {settings.lake_uri}, and {changes} holds the events of one: put it back, set "
+            "MEMLAKE_LAKE to where it is, or choose another MEMLAKE_NAME"
+        )
 
 
 async def _ports(settings: Settings, bootstrap: str, metrics: Metrics, embedder: Embedder) -> Ports:

@@ -38,4 +38,7 @@ def main() -> None:
         code = 1
     except BrokenPipeError:
         code = 1  # whoever read our output has gone
+    except OSError as error:
+        print(f"memlake: {error.strerror or error}", file=sys.stderr)
+        code = 1
     sys.exit(code if isinstance(code, int) else 0)

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from schemas.conversation import Scope
-from schemas.errors import MemlakeError
+from schemas.errors import InvalidMessage, MemlakeError
 from schemas.reports import DeadLetter
 from streams.cli.options import Moment, as_json, emit, run, say, scoped, settings, table
 
@@ -30,7 +30,7 @@ def show(everything: bool, as_of: datetime | None, scope: Scope, json_lines: boo
         rows = [row for row in rows if row.status == "current"]
     if not everything:
         rows.sort(key=lambda row: row.event.id)
-    _list([row.event for row in rows], json_lines=json_lines)
+    _list(rows, json_lines=json_lines)
 
 
 def _held(row: Any, moment: datetime) -> bool:
@@ -51,7 +51,7 @@ def history(memory_id: int, scope: Scope, json_lines: bool) -> None:
     rows = [row for row in run(_rows(scope)) if row.event.id == memory_id and row.event.revision is not None]
     if not rows:
         raise MemlakeError(f"there is no memory {memory_id} of {scope.key}")
-    _list(sorted((row.event for row in rows), key=lambda event: event.revision or 0), json_lines=json_lines)
+    _list(sorted(rows, key=lambda row: row.event.revision), json_lines=json_lines)
 
 
 async def _rows(scope: Scope) -> list[Any]:
@@ -61,28 +61,26 @@ async def _rows(scope: Scope) -> list[Any]:
     return await (await lake.shard_of(scope)).scope_rows(scope)
 
 
-def _list(events: list[Any], *, json_lines: bool) -> None:
+def _list(rows: list[Any], *, json_lines: bool) -> None:
     if json_lines:
-        for event in events:
-            emit(event)
+        for row in rows:
+            emit(_told(row))
         return
-    columns = ["seq", "event", "id", "rev", "text", "before", "confidence", "why"]
-    table(
-        columns,
-        [
-            [
-                e.sequence,
-                e.event,
-                e.id,
-                e.revision,
-                e.text[:PREVIEW],
-                (e.old_memory or "")[:PREVIEW],
-                e.confidence,
-                e.reasoning,
-            ]
-            for e in events
-        ],
-    )
+    columns = ["seq", "event", "id", "rev", "status", "text", "before", "confidence", "why"]
+    table(columns, [_cells(row) for row in rows])
+
+
+def _told(row: Any) -> dict[str, Any]:
+    """The event, with what its row is now: its status, and until when it held."""
+    times = {"validFrom": row.valid_from, "validTo": row.valid_to, "supersededAt": row.superseded_at}
+    state = {name: moment.isoformat() for name, moment in times.items() if moment is not None}
+    return {**row.event.to_wire(), "status": row.status, **state}
+
+
+def _cells(row: Any) -> list[Any]:
+    e = row.event
+    before = (e.old_memory or "")[:PREVIEW]
+    return [e.sequence, e.event, e.id, e.revision, row.status, e.text[:PREVIEW], before, e.confidence, e.reasoning]
 
 
 @click.command()
@@ -176,10 +174,12 @@ async def _letters() -> list[DeadLetter]:
 
 async def _decoded(records: AsyncIterator[Any]) -> AsyncIterator[DeadLetter]:
     async for record in records:
-        if record.value is not None:
+        if record.value is None:
+            continue
+        try:
             yield DeadLetter.decode(record.value)
+        except InvalidMessage as error:
+            say(f"not a dead letter, at {record.partition}/{record.offset}: {error}")
 
 
 COMMANDS = (show, history, changes, digest, deadletters)
-
-__all__ = ["COMMANDS", "say"]

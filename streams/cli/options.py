@@ -3,6 +3,7 @@
 import asyncio
 import functools
 import json
+import math
 import os
 import sys
 from collections.abc import Callable, Coroutine, Iterable
@@ -54,6 +55,17 @@ def as_json(command: Command) -> Command:
     return click.option("--json", "json_lines", is_flag=True, help="JSON lines on stdout, and nothing else there.")(
         command
     )
+
+
+class Number(click.FloatRange):
+    """A number within a range; "nan" and "inf" are none."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """A finite number."""
+        number = super().convert(value, param, ctx)
+        if not math.isfinite(number):
+            self.fail(f"{value!r} is no number", param, ctx)
+        return number
 
 
 class Moment(click.ParamType):

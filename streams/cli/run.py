@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from schemas.errors import MemlakeError
-from streams.cli.options import as_json, emit, run, say, settings, table
+from streams.cli.options import Number, as_json, emit, run, say, settings, table
 
 
 @click.command()
@@ -192,7 +192,7 @@ def show_settings(json_lines: bool) -> None:
 
 
 @click.command()
-@click.option("--timeout", type=click.FloatRange(min=1), default=300.0, show_default=True, help="Seconds to wait.")
+@click.option("--timeout", type=Number(min=1), default=300.0, show_default=True, help="Seconds to wait.")
 def maintain(timeout: float) -> None:
     """Compact the tables of every shard now; the worker that owns a shard does it."""
 

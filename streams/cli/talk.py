@@ -9,11 +9,11 @@ from typing import Any
 import click
 
 from schemas.conversation import Scope, Turn
-from schemas.errors import InvalidMessage, MemlakeError
+from schemas.errors import InvalidMessage, MemlakeError, Unavailable
 from schemas.memory import TurnReport
 from schemas.message import parse_object
 from schemas.retrieval import MAX_RESULTS, Reply
-from streams.cli.options import Moment, as_json, emit, run, say, scoped, settings, table
+from streams.cli.options import Moment, Number, as_json, emit, run, say, scoped, settings, table
 
 CHUNK = 200
 """Turns sent at once by ``publish``."""
@@ -30,7 +30,7 @@ CHUNK = 200
     show_default=True,
     help="What FILE holds; turns are JSON lines.",
 )
-@click.option("--timeout", type=click.FloatRange(min=0.1), default=120.0, show_default=True, help="Seconds to wait.")
+@click.option("--timeout", type=Number(min=0.1), default=120.0, show_default=True, help="Seconds to wait.")
 @scoped
 @as_json
 def publish(file: Path, wait: bool, form: str, timeout: float, scope: Scope, json_lines: bool) -> None:
@@ -87,16 +87,30 @@ async def _publish(
     async with MemoryClient(scope.project_id, scope.user_id, settings=settings(), timeout_s=timeout_s) as memory:
         for chunk in _chunks(turns):
             if not wait:
-                await memory.publish(*chunk)
-                sent += len(chunk)
+                taken = [turn for turn in chunk if not _too_large(memory, turn, faults)]
+                await memory.publish(*taken)
+                sent += len(taken)
                 continue
             for result in await memory.publish_all_and_wait(chunk):
                 if not isinstance(result, TurnReport):
-                    _refused(str(result), faults)
+                    _failed(result, faults)
                     continue
                 sent += 1
                 emit(result) if json_lines else _show_report(result)
     return sent
+
+
+def _failed(result: Exception, faults: list[str]) -> None:
+    """A turn without a report: refused, or on its topic and not answered yet."""
+    faults.append(str(result))
+    say(f"published, but {result}" if isinstance(result, Unavailable) else f"refused: {result}")
+
+
+def _too_large(memory: Any, turn: Turn, faults: list[str]) -> bool:
+    refusal = memory.refusal(turn)
+    if refusal is not None:
+        _refused(f"turn {turn.turn_id}: {refusal}", faults)
+    return refusal is not None
 
 
 def _chunks(turns: Iterable[Turn]) -> Iterator[list[Turn]]:
@@ -122,7 +136,7 @@ def _show_report(report: TurnReport) -> None:
 @click.option("--role", type=click.Choice(["user", "assistant", "system", "tool"]), default="user", show_default=True)
 @click.option("--session", metavar="ID", help="Session that it belongs to.")
 @click.option("--at", type=Moment(), help="When it was said, with its zone; now if not given.")
-@click.option("--timeout", type=click.FloatRange(min=0.1), default=30.0, show_default=True, help="Seconds to wait.")
+@click.option("--timeout", type=Number(min=0.1), default=30.0, show_default=True, help="Seconds to wait.")
 @scoped
 @as_json
 def say_command(
@@ -144,7 +158,7 @@ def say_command(
 @click.command()
 @click.argument("query")
 @click.option("--top-k", type=click.IntRange(1, MAX_RESULTS), default=5, show_default=True, help="Results at most.")
-@click.option("--threshold", type=click.FloatRange(0, 1), default=0.3, show_default=True, help="Least similarity.")
+@click.option("--threshold", type=Number(0, 1), default=0.3, show_default=True, help="Least similarity.")
 @click.option("--mode", type=click.Choice(["hybrid", "semantic", "keyword"]), default="hybrid", show_default=True)
 @click.option("--as-of", type=Moment(), help="What was true then (event time).")
 @click.option("--known-at", type=Moment(), help="What was believed then (recording time).")
@@ -154,7 +168,7 @@ def say_command(
 @click.option("--tag", "tags", multiple=True, help="Only memories with this tag; may be given more than once.")
 @click.option("--session", metavar="ID", help="Only memories of this session.")
 @click.option("--explain", is_flag=True, help="Say why each result is what it is.")
-@click.option("--timeout", type=click.FloatRange(min=0.1), default=30.0, show_default=True, help="Seconds to wait.")
+@click.option("--timeout", type=Number(min=0.1), default=30.0, show_default=True, help="Seconds to wait.")
 @scoped
 @as_json
 def ask(query: str, form: Any, explain: bool, scope: Scope, json_lines: bool, timeout: float, **told: Any) -> None:

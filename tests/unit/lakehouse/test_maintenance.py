@@ -91,7 +91,7 @@ async def test_compacting_keeps_every_row_in_fewer_files(shard: Shard, story: St
     assert await shard.scope_rows(told.scope) == before
     turns = await compact(shard, "turns", timedelta(milliseconds=1))
     assert (turns.table, turns.rows, turns.fragments_after) == ("turns_0000", 12, 1)
-    assert len(await shard.records([f"r{number}" for number in range(12)])) == 12
+    assert len(await shard.records([record.scope], [f"r{number}" for number in range(12)])) == 12
 
 
 async def test_old_versions_stay_as_long_as_they_are_promised(shard: Shard, story: Story) -> None:

@@ -173,18 +173,19 @@ async def test_what_a_record_caused_is_found_by_it_in_sequence(shard: Shard, sto
     rows = [row for number in range(many) for row in told.add(f"fact {number}")]
     await shard.commit_memories([replace(row, record_id="one") for row in rows[:2]] + rows[2:])
 
-    found = await shard.events_of_records(["one", "unknown", *(row.record_id for row in rows[2:])])
+    found = await shard.events_of_records([told.scope], ["one", "unknown", *(row.record_id for row in rows[2:])])
 
     assert [row.event.sequence for row in found["one"]] == [1, 2]
     assert len(found) == many - 1
-    assert await shard.events_of_records([]) == {}
+    assert await shard.events_of_records([told.scope], []) == {}
+    assert await shard.events_of_records([story("bea").scope], ["one"]) == {}
 
 
 async def test_an_input_is_kept_word_for_word_and_found_by_its_record(shard: Shard, unit: Unit) -> None:
     await shard.commit_inputs([InputRow(TURN, unit("a")), InputRow(COMMAND), InputRow(TURN, unit("a"))])
     await shard.commit_inputs([InputRow(TURN.model_copy(update={"recorded_at": datetime(2030, 1, 1, tzinfo=UTC)}))])
 
-    found = await shard.records([TURN.record_id, COMMAND.record_id, "unknown"])
+    found = await shard.records([TURN.scope, COMMAND.scope], [TURN.record_id, COMMAND.record_id, "unknown"])
 
     assert found == {TURN.record_id: TURN, COMMAND.record_id: COMMAND}
     assert await shard.turns.count_rows() == 2
@@ -196,7 +197,7 @@ async def test_maintenance_is_kept_as_an_input_without_a_scope(shard: Shard) -> 
 
     await shard.commit_inputs([InputRow(record)])
 
-    assert (await shard.records([record.record_id]))[record.record_id] == record
+    assert (await shard.records([record.scope], [record.record_id]))[record.record_id] == record
 
 
 async def test_a_session_is_its_last_turns_below_an_offset_and_nobody_elses(shard: Shard) -> None:
@@ -234,7 +235,7 @@ async def test_a_lake_whose_folder_has_gone_is_unavailable_until_it_is_back(
         lambda: shard.commit_inputs([InputRow(TURN)]),
         lambda: shard.scope_memory(told.scope),
         lambda: shard.scope_rows(told.scope),
-        lambda: shard.records(["x"]),
+        lambda: shard.records([told.scope], ["x"]),
         lambda: rows_of(shard),
         shard.count,
         lambda: lake.shard(1),

@@ -1,6 +1,7 @@
 """Commands: what each operation needs, and which options are out of range."""
 
 import json
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ from schemas.commands import Command, texts_of
 from schemas.errors import InvalidMessage
 
 SCOPE = {"projectId": "shop", "userId": "ann"}
+NOW = datetime(2026, 3, 2, tzinfo=UTC)
 COMMAND: dict[str, Any] = {"op": "extract_and_operate", "scope": SCOPE, "interaction": "I play the cello."}
 WRONG: list[tuple[dict[str, Any], str]] = [
     ({"scope": None}, "scope"),
@@ -95,9 +97,18 @@ def test_half_a_surrogate_pair_is_refused_however_the_command_is_made() -> None:
 
 def test_a_command_keeps_its_id_or_gets_one_of_all_it_says() -> None:
     mine = Command.decode(json.dumps(COMMAND | {"commandId": "c1"}))
-    nameless = [Command.decode(json.dumps(COMMAND)).identified() for _ in range(2)]
-    other = Command.decode(json.dumps(COMMAND | {"options": {"maxSimilarResults": 4}})).identified()
+    nameless = [Command.decode(json.dumps(COMMAND)).identified(NOW) for _ in range(2)]
+    other = Command.decode(json.dumps(COMMAND | {"options": {"maxSimilarResults": 4}})).identified(NOW)
+    later = Command.decode(json.dumps(COMMAND)).identified(NOW + timedelta(seconds=1))
 
-    assert mine.identified() is mine
+    assert mine.identified(NOW) is mine
     assert nameless[0] == nameless[1]
-    assert nameless[0].command_id not in (None, other.command_id)
+    assert nameless[0].command_id not in (None, other.command_id, later.command_id)
+
+
+@pytest.mark.parametrize(
+    "memories", [[{"id": "a", "text": " "}], [{"id": str(number), "text": "x"} for number in range(101)]]
+)
+def test_blank_or_too_many_existing_memories_are_refused(memories: list[dict[str, str]]) -> None:
+    with pytest.raises(InvalidMessage, match="existingMemories"):
+        Command.decode(json.dumps(COMMAND | {"existingMemories": memories}))

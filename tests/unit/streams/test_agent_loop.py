@@ -295,7 +295,7 @@ async def test_a_partition_that_is_stuck_holds_up_no_other() -> None:
 
 async def test_what_a_partition_holds_is_bounded_by_bytes() -> None:
     handler = Recorder()
-    agent = Agent(handler, batch_bytes=1024)
+    agent = Agent(handler, batch_bytes=2048)
     handler.gate.clear()
     drawn: list[int] = []
 

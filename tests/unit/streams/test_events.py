@@ -13,7 +13,7 @@ from schemas.commands import ExistingMemory
 from schemas.facts import CommandRecord, Fact, TurnRecord, fact_id
 from schemas.memory import MemoryEvent, TurnReport, event_id
 from streams.decide.types import Decision
-from streams.events import Cause, change_of, neighbour_of, report_of
+from streams.events import Cause, causes_of, change_of, neighbour_of, report_of
 
 GOLDEN = Path(__file__).parents[2] / "data" / "golden"
 TURN = TurnRecord.decode((GOLDEN / "turn-record.v1.json").read_bytes())
@@ -218,7 +218,7 @@ def test_what_a_command_told_comes_from_the_command() -> None:
 def test_memories_that_the_caller_told_of_are_candidates_with_negative_ids() -> None:
     told = (ExistingMemory(id="x", text="The session store is Memcached."), ExistingMemory(id="y", text="other"))
     command = COMMAND.command.model_copy(update={"existing_memories": told})
-    cause = Cause(COMMAND.model_copy(update={"command": command}), COMMAND.extraction.facts[0], 1)
+    (cause, *_) = causes_of(COMMAND.model_copy(update={"command": command}), 1)
     vectors = {told[0].text: np.array([0.6, 0.8]), told[1].text: np.array([-1.0, 0.0])}
 
     neighbours = list(cause.told_neighbours(VECTOR, vectors))
@@ -228,7 +228,20 @@ def test_memories_that_the_caller_told_of_are_candidates_with_negative_ids() -> 
         (-1, told[0].text, 0.6),
         (-2, "other", 0.0),
     ]
-    assert Cause(TURN, TURN.extraction.facts[0], 1).texts == [TURN.extraction.facts[0].text]
+    assert [one.texts for one in causes_of(TURN, 1)] == [[fact.text] for fact in TURN.extraction.facts]
+
+
+def test_what_was_forgotten_later_is_not_told_anew_by_a_late_turn() -> None:
+    scene = Scene()
+    scene.decide("ADD", "my number is 5", minute=0)
+    scene.decide("DELETE", "my number is 5", 1, minute=10)
+
+    late = scene.decide("ADD", "my number is 5", minute=5)
+    anew = scene.decide("ADD", "my number is 5", minute=11)
+
+    assert (late.event, late.id) == ("NONE", 0)
+    assert "forgotten" in late.reasoning
+    assert (anew.event, anew.id) == ("ADD", 2)
 
 
 def test_a_known_memory_is_shown_to_a_decision_as_it_is_now() -> None:

@@ -62,11 +62,13 @@ def test_the_way_back_is_what_the_headers_say(headers: Headers, address: ReplyAd
 FORWARDED = ("memlake_forwarded", b"1")
 RECORDED: list[tuple[Headers, datetime]] = [
     ([], STAMP),
-    ([FORWARDED, ("memlake_recorded_at", b"2024-12-31T23:00:00+01:00")], datetime(2024, 12, 31, 22, 0, tzinfo=UTC)),
-    ([("memlake_recorded_at", b"2024-12-31T23:00:00+01:00")], STAMP),
+    ([FORWARDED, ("memlake_recorded_at", b"2025-01-01T23:00:00+01:00")], datetime(2025, 1, 1, 22, 0, tzinfo=UTC)),
+    ([FORWARDED, ("memlake_recorded_at", b"1990-01-01T00:00:00Z")], STAMP),
+    ([FORWARDED, ("memlake_recorded_at", b"2025-01-02T03:04:06Z")], STAMP),
+    ([("memlake_recorded_at", b"2025-01-01T23:00:00+01:00")], STAMP),
     ([FORWARDED], STAMP),
     ([FORWARDED, ("memlake_recorded_at", b"yesterday")], STAMP),
-    ([FORWARDED, ("memlake_recorded_at", b"2024-12-31T23:00:00")], STAMP),
+    ([FORWARDED, ("memlake_recorded_at", b"2025-01-01T23:00:00")], STAMP),
     ([FORWARDED, ("memlake_recorded_at", b"0001-01-01T00:00:00+14:00")], STAMP),
 ]
 
@@ -76,10 +78,13 @@ def test_an_input_was_recorded_when_the_broker_first_took_it_in(told: Headers, m
     assert a_record(told).recorded_at == moment
 
 
-def test_the_size_is_that_of_key_and_value() -> None:
-    assert a_record([]).size == 10
-    assert a_record([], None).size == 8
-    assert Incoming("t", 0, 0, None, None, [], STAMP).size == 0
+def test_the_size_is_that_of_key_value_and_headers_and_no_record_is_free() -> None:
+    empty = Incoming("t", 0, 0, None, None, [], STAMP).size
+
+    assert empty > 0
+    assert a_record([]).size == empty + 10
+    assert a_record([], None).size == empty + 8
+    assert a_record([("x", b"y" * 1000)]).size > empty + 1000
 
 
 def test_only_the_way_back_and_the_trace_travel_on() -> None:

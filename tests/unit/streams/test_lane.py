@@ -7,6 +7,7 @@ from streams.incoming import Incoming
 from streams.lane import Lane
 
 NOW = datetime(2026, 3, 2, tzinfo=UTC)
+COST = Incoming("turns", 0, 0, None, None, [], NOW).size
 
 
 def record(offset: int, size: int = 10) -> Incoming:
@@ -19,15 +20,15 @@ async def taken(lane: Lane, count: int) -> list[int]:
 
 
 async def test_records_come_out_as_they_went_in() -> None:
-    lane = Lane(100)
+    lane = Lane(10_000)
     for offset in range(3):
         await lane.put(record(offset))
     assert await taken(lane, 3) == [0, 1, 2]
 
 
 async def test_a_full_lane_holds_up_until_something_is_done() -> None:
-    lane = Lane(20)
-    first = record(0, 20)
+    lane = Lane(2 * COST + 20)
+    first = record(0, COST + 20)
     await lane.put(first)
     waiting = asyncio.ensure_future(lane.put(record(1)))
     await asyncio.sleep(0)
@@ -39,7 +40,7 @@ async def test_a_full_lane_holds_up_until_something_is_done() -> None:
 
 
 async def test_a_record_larger_than_the_lane_is_let_in_alone() -> None:
-    lane = Lane(20)
+    lane = Lane(2 * COST + 20)
     await lane.put(record(0, 1000))
     assert await taken(lane, 1) == [0]
 
@@ -47,7 +48,7 @@ async def test_a_record_larger_than_the_lane_is_let_in_alone() -> None:
 async def test_a_record_that_waits_for_room_when_the_lane_is_cleared_is_not_let_in_before_those_that_come_again() -> (
     None
 ):
-    lane = Lane(20)
+    lane = Lane(2 * COST + 20)
     in_hand = record(0, 10)
     await lane.put(in_hand)
     assert await taken(lane, 1) == [0]
