@@ -44,7 +44,8 @@ class Answer:
         """Partition and offset of what was answered in a batch that is not finished."""
 
     def forget(self) -> None:
-        """Nothing is kept in memory."""
+        """Partitions have moved: what stands at a place now may be another question."""
+        self._done.clear()
 
     async def handle(self, partition: int, batch: list[Incoming]) -> None:
         """Answer a batch of questions.
@@ -56,7 +57,14 @@ class Answer:
         Raises:
             Unavailable: The broker does not take the replies.
         """
-        await asyncio.gather(*(self._answered(partition, incoming) for incoming in batch))
+        answers = [asyncio.create_task(self._answered(partition, incoming)) for incoming in batch]
+        try:
+            await asyncio.wait(answers)
+        finally:
+            for answer in answers:
+                answer.cancel()
+        for answer in answers:
+            answer.result()  # the first failure, when every other question has had its answer
         self._done.difference_update(map(_place, batch))
 
     async def _answered(self, partition: int, incoming: Incoming) -> None:

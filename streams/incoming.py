@@ -15,6 +15,8 @@ CORRELATION_ID, REPLY_TO, DEADLINE, TRACE = "correlation_id", "reply_to", "deadl
 FORWARDING = timedelta(days=1)
 """A record is forwarded at once, or after an outage; what claims to be older is believed no more than its new stamp."""
 HEADER_BYTES, RECORD_BYTES = 100, 500
+TRACE_BYTES = 512
+"""A longer trace is no trace."""
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 TOPIC = re.compile(r"[A-Za-z0-9._-]{1,249}")
 """What Kafka takes as a topic's name."""
@@ -120,7 +122,7 @@ def _moment(deadline: str) -> datetime:
 
 def trace(incoming: Incoming) -> Headers:
     """The trace that a record belongs to, as headers for what it causes."""
-    return [(name, value) for name, value in incoming.headers if name == TRACE]
+    return [(name, value) for name, value in incoming.headers if name == TRACE and len(value or b"") <= TRACE_BYTES]
 
 
 def passed_on(incoming: Incoming) -> Headers:

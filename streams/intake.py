@@ -5,8 +5,9 @@ Rule of this file: a handler. It gathers what the rules need, asks them, stores 
 """
 
 import asyncio
+import uuid
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -85,6 +86,11 @@ class Sessions:
             self._sessions.move_to_end(key)
         while len(self._sessions) > SESSIONS:
             self._sessions.popitem(last=False)
+
+    def drop(self, turns: Iterable[Turn]) -> None:
+        """Read the sessions of these again: they were stored by somebody whom this cache did not follow."""
+        for turn in turns:
+            self._sessions.pop((turn.scope.key, turn.session_id or ""), None)
 
     def clear(self) -> None:
         """Read them again: another worker may have read turns meanwhile."""
@@ -184,6 +190,7 @@ class Intake:
     ) -> tuple[list[AnyRecord], list[TurnRecord | CommandRecord]]:
         """One record for each input, in order, and those among them that are new."""
         stored = await reading.shard.records({one.scope for one in taken}, {one.record_id for one in taken})
+        self._sessions.drop(record.turn for record in stored.values() if isinstance(record, TurnRecord))
         fresh: dict[str, TurnRecord | CommandRecord] = {}
         records: list[AnyRecord] = []
         for one in taken:
@@ -255,7 +262,7 @@ class Intake:
 
     def _outgoing(self, one: Taken, record: AnyRecord) -> Outgoing:
         """The record on its way to ``facts``; the nonce differs for each delivery, and is the same for none."""
-        nonce = derived_id("delivery", one.incoming.topic, one.incoming.offset, self._ports.clock().isoformat())[:8]
+        nonce = uuid.uuid4().hex[:12]
         again = isinstance(record, Repeat)
         headers = cloud_event(
             record,

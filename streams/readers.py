@@ -4,7 +4,7 @@ Rule of this file: it hands out raw records and knows no message.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from typing import Any
 
 from aiokafka import AIOKafkaConsumer, TopicPartition
@@ -27,7 +27,7 @@ async def read(
     follow: bool = False,
     from_end: bool = False,
     timeout_s: float = 30.0,
-) -> AsyncIterator[Any]:
+) -> AsyncGenerator[Any, None]:
     """The records of one of the deployment's topics, in order within each partition.
 
     Args:

@@ -20,7 +20,7 @@ from schemas.retrieval import ErrorReply
 from streams.decide import decide
 from streams.decide.types import DecisionOptions, Neighbour
 from streams.events import Cause, causes_of, change_of, neighbour_of, report_of
-from streams.incoming import Incoming, reply_address, trace
+from streams.incoming import TRACE_BYTES, Incoming, reply_address, trace
 from streams.letters import letters
 from streams.maintain import Maintainer
 from streams.ports import Ports
@@ -147,7 +147,7 @@ class Remember:
             embedder=self._ports.embedder.id,
             vector=work.vectors[decision.text],
         )
-        require_size(self._event(change.event, 0, []))
+        require_size(self._event(change.event, 0, []), spare=2 * TRACE_BYTES)
         work.rows.extend(known.apply(change))
         work.events[cause.record.record_id].append(change.event)
 
@@ -234,6 +234,14 @@ class Remember:
         reply: TurnReport | ErrorReply
         if record is None:
             reply = ErrorReply(code="not_found", message="it was taken in before, and what became of it is gone")
+        elif (
+            isinstance(record, CommandRecord)
+            and record.command.op == "maintain"
+            and record.record_id not in work.maintained
+        ):
+            reply = ErrorReply(
+                code="not_found", message="maintenance is not repeated: ask for it with another commandId"
+            )
         elif not work.maintained.get(record.record_id, True):
             reply = ErrorReply(
                 code="unavailable", message="a table could not be compacted just now: see the worker's log"

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, note, settings
+from hypothesis import example, given, note, settings
 from hypothesis import strategies as st
 
 from lakehouse.digest import digest_of
@@ -119,8 +119,16 @@ def tell(world: World, history: list[Said]) -> None:
             world.say(scope, text, timestamp=moment, ask=f"a{number}", **turn)
 
 
+ASKED = [Said(0, 0, 0), Said(0, 4, 1), Said(0, 5, 2)]
+"""A short answer, which is nothing without the question before it."""
+ONE, NEXT = Step("intake", 0, 1), Step("intake", 0, 1, old=True)
+
+
 @settings(max_examples=25, deadline=None)
 @given(HISTORIES, STEPS, st.booleans())
+@example(ASKED, [ONE, replace(ONE, at=3, when="after"), ONE, ONE], False)
+@example(ASKED, [ONE, replace(ONE, first="restart"), NEXT, NEXT], False)
+@example(ASKED, [ONE, ONE, replace(ONE, at=4, when="midst"), Step("remember", 0, 2, at=5, when="after")], True)
 def test_batches_deliveries_crashes_and_lingering_workers_change_nothing_in_the_end(
     empty: World, history: list[Said], steps: list[Step], ghosts_last: bool
 ) -> None:

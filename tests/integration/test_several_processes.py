@@ -13,7 +13,7 @@ import pytest
 from lakehouse.store import Lake
 from lakehouse.tables import LakeShape
 
-GOLDEN = Path(__file__).parents[2] / "data" / "golden" / "memory-event.v1.json"
+GOLDEN = Path(__file__).parents[1] / "data" / "golden" / "memory-event.v1.json"
 ROUNDS, PROCESSES, EVENTS = 10, 4, 5
 EACH = f"""
 import asyncio, sys, time
