@@ -9,7 +9,6 @@ import uuid
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import partial
 
 from lakehouse.store import Shard
 from lakehouse.turn_table import InputRow
@@ -191,58 +190,59 @@ class Intake:
         """One record for each input, in order, and those among them that are new."""
         stored = await reading.shard.records({one.scope for one in taken}, {one.record_id for one in taken})
         self._sessions.drop(record.turn for record in stored.values() if isinstance(record, TurnRecord))
-        fresh: dict[str, TurnRecord | CommandRecord] = {}
+        new: dict[str, Taken] = {}
+        for one in taken:
+            if one.record_id not in stored and one.record_id not in new:  # said twice, it is read where it came first
+                new[one.record_id] = one
+                await self._recall(reading, one)
+        loop = asyncio.get_running_loop()
+        fresh = await loop.run_in_executor(self._ports.rules, self._read_all, reading, list(new.values()))
         records: list[AnyRecord] = []
         for one in taken:
-            known = stored.get(one.record_id) or fresh.get(one.record_id)
-            if known is None:
-                known = fresh[one.record_id] = await self._read(reading, one)
-                records.append(known)
-            elif known.source == one.source:
-                records.append(known)
-            else:
-                records.append(self._repeat(one))
+            known = stored.get(one.record_id) or fresh[one.record_id]
+            records.append(known if known.source == one.source else self._repeat(one))
         return records, list(fresh.values())
 
-    async def _read(self, reading: Reading, one: Taken) -> TurnRecord | CommandRecord:
-        """Mask, then let the rules read; long texts must not hold up the event loop."""
-        rules, message = partial(asyncio.get_running_loop().run_in_executor, self._ports.rules), one.message
-        if isinstance(message, Turn):
-            turn, masked = await rules(mask_turn, message)
-            context = await self._context(reading, turn, one.incoming.offset)
-            read = await rules(partial(extract, turn, context, record_id=one.record_id))
-            self._said(reading, turn, context)
+    async def _recall(self, reading: Reading, one: Taken) -> None:
+        """Bring a turn's session into the batch's view, as it was before the batch."""
+        turn = one.message
+        if not isinstance(turn, Turn) or turn.session_id is None or not self._sessions.turns:
+            return
+        key = (turn.scope.key, turn.session_id)
+        if key not in reading.sessions:
+            reading.sessions[key] = await self._sessions.before(reading.shard, turn, one.incoming.offset)
+
+    def _read_all(self, reading: Reading, new: list[Taken]) -> dict[str, TurnRecord | CommandRecord]:
+        """Mask, then let the rules read, one after the other; in a thread, since long texts take their time."""
+        return {one.record_id: self._read(reading, one) for one in new}
+
+    def _read(self, reading: Reading, one: Taken) -> TurnRecord | CommandRecord:
+        recorded_at = one.incoming.recorded_at
+        if isinstance(one.message, Turn):
+            turn, masked = mask_turn(one.message)
+            key = (turn.scope.key, turn.session_id or "")
+            context = reading.sessions.get(key, ())
+            found = extract(turn, context, record_id=one.record_id)
+            if key in reading.sessions:
+                reading.sessions[key] = (*context, turn)[-self._sessions.turns :]
             return TurnRecord(
                 record_id=one.record_id,
-                recorded_at=one.incoming.recorded_at,
+                recorded_at=recorded_at,
                 source=one.source,
                 turn=turn,
-                extraction=read.model_copy(update={"masked": masked}),
+                extraction=found.model_copy(update={"masked": masked}),
             )
-        command, masked = await rules(mask_command, message)
+        command, masked = mask_command(one.message)
         found = Extraction(extractor=NO_RULES)
         if command.op == "extract_and_operate":
-            found = await rules(
-                partial(extract_interaction, command, record_id=one.record_id, recorded_at=one.incoming.recorded_at)
-            )
+            found = extract_interaction(command, record_id=one.record_id, recorded_at=recorded_at)
         return CommandRecord(
             record_id=one.record_id,
-            recorded_at=one.incoming.recorded_at,
+            recorded_at=recorded_at,
             source=one.source,
             command=command,
             extraction=found.model_copy(update={"masked": masked}),
         )
-
-    async def _context(self, reading: Reading, turn: Turn, offset: int) -> tuple[Turn, ...]:
-        """The session's turns before this one: those of this batch, and those that were stored before it."""
-        if turn.session_id is None or self._sessions.turns == 0:
-            return ()
-        known = reading.sessions.get((turn.scope.key, turn.session_id))
-        return await self._sessions.before(reading.shard, turn, offset) if known is None else known
-
-    def _said(self, reading: Reading, turn: Turn, context: tuple[Turn, ...]) -> None:
-        if turn.session_id is not None and self._sessions.turns:
-            reading.sessions[turn.scope.key, turn.session_id] = (*context, turn)[-self._sessions.turns :]
 
     def _count(self, found: Extraction) -> None:
         self._ports.metrics.skipped.inc(len(found.skipped))
