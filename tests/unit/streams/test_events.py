@@ -238,10 +238,12 @@ def test_what_was_forgotten_later_is_not_told_anew_by_a_late_turn() -> None:
 
     late = scene.decide("ADD", "my number is 5", minute=5)
     anew = scene.decide("ADD", "my number is 5", minute=11)
+    assert (anew.event, anew.id) == ("ADD", 2)
 
     assert (late.event, late.id) == ("NONE", 0)
     assert "forgotten" in late.reasoning
-    assert (anew.event, anew.id) == ("ADD", 2)
+    assert scene.decide("ADD", "in other words: 5", minute=6).event == "NONE"
+    assert scene.decide("ADD", "it is room 12", minute=6, subject="office", attribute="room").event == "ADD"
 
 
 def test_a_known_memory_is_shown_to_a_decision_as_it_is_now() -> None:
