@@ -24,6 +24,7 @@ from schemas.memory import (
     TurnReport,
     event_id,
 )
+from streams.decide.arity import Arity, arity_of
 from streams.decide.types import Decision, Neighbour
 from streams.extract import read_claim
 from streams.extract.claims import Claim
@@ -169,17 +170,17 @@ def _settle_time(
 
 
 def _was_forgotten(fact: Fact, memory: ScopeMemory) -> bool:
-    """Whether a memory of the same text or the same claim was retired later than the fact was said."""
-    claim = (fact.subject, fact.attribute)
-    return any(
-        fact.event_time < retired_at and (event.text == fact.text or (None not in claim and claim == claim_of(event)))
-        for event, retired_at in memory.retired
-    )
+    """Whether what a fact says was retired later than it was said."""
+    return any(fact.event_time < retired_at and _is_same(fact, event) for event, retired_at in memory.retired)
 
 
-def claim_of(event: MemoryEvent) -> tuple[str | None, str | None]:
-    """Subject and attribute of an event."""
-    return event.subject, event.attribute
+def _is_same(fact: Fact, event: MemoryEvent) -> bool:
+    """Whether both say the same: in the same words, or of the same claim, of which only one can hold at a time."""
+    if event.text == fact.text:
+        return True
+    if fact.attribute is None or (fact.subject, fact.attribute) != (event.subject, event.attribute):
+        return False
+    return fact.value == event.value or arity_of(fact.attribute) is Arity.ONE
 
 
 def _nothing(decision: Decision, text: str, reason: str) -> Decision:

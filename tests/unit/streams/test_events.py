@@ -231,19 +231,36 @@ def test_memories_that_the_caller_told_of_are_candidates_with_negative_ids() -> 
     assert [one.texts for one in causes_of(TURN, 1)] == [[fact.text] for fact in TURN.extraction.facts]
 
 
-def test_what_was_forgotten_later_is_not_told_anew_by_a_late_turn() -> None:
+FORGOTTEN: list[tuple[str, dict[str, Any], int, str]] = [
+    ("my number is 5", {}, 5, "NONE"),
+    ("in other words: 5", {"attribute": "to like", "value": "five"}, 5, "NONE"),
+    ("I like tea", {"attribute": "to like", "value": "tea"}, 5, "ADD"),
+    ("it is room 12", {"subject": "office", "attribute": "to like", "value": "five"}, 5, "ADD"),
+    ("who knows", {"subject": None, "attribute": None}, 5, "ADD"),
+    ("my number is 5", {}, 11, "ADD"),
+]
+
+
+@pytest.mark.parametrize(("text", "claim", "minute", "event"), FORGOTTEN)
+def test_what_was_forgotten_later_is_not_told_anew_by_a_late_turn(
+    text: str, claim: dict[str, Any], minute: int, event: str
+) -> None:
     scene = Scene()
-    scene.decide("ADD", "my number is 5", minute=0)
+    scene.decide("ADD", "my number is 5", minute=0, attribute="to like", value="five")
     scene.decide("DELETE", "my number is 5", 1, minute=10)
 
-    late = scene.decide("ADD", "my number is 5", minute=5)
-    anew = scene.decide("ADD", "my number is 5", minute=11)
-    assert (anew.event, anew.id) == ("ADD", 2)
+    late = scene.decide("ADD", text, minute=minute, **claim)
 
-    assert (late.event, late.id) == ("NONE", 0)
-    assert "forgotten" in late.reasoning
-    assert scene.decide("ADD", "in other words: 5", minute=6).event == "NONE"
-    assert scene.decide("ADD", "it is room 12", minute=6, subject="office", attribute="room").event == "ADD"
+    assert (late.event, late.id) == (event, 2 if event == "ADD" else 0)
+    assert ("forgotten" in late.reasoning) == (event == "NONE")
+
+
+def test_of_a_claim_of_which_one_value_holds_an_older_value_is_forgotten_too() -> None:
+    scene = Scene()
+    scene.decide("ADD", "my number is 5", minute=0, attribute="phone number", value="5")
+    scene.decide("DELETE", "my number is 5", 1, minute=10)
+
+    assert scene.decide("ADD", "my number is 4", minute=5, attribute="phone number", value="4").event == "NONE"
 
 
 def test_a_known_memory_is_shown_to_a_decision_as_it_is_now() -> None:
