@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from streams.decide.resources import load
+from streams.ruledata import load
 
-DATA = load("words")
+DATA = load("decide", "words")
 NEGATIONS = frozenset(DATA["negations"])
 CHANGES = frozenset(DATA["changes"])
 STOP = frozenset(DATA["stop"])

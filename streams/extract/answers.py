@@ -8,13 +8,13 @@ from collections.abc import Sequence
 
 from streams.extract.claims import tidy
 from streams.extract.code import MAX_CODE, Code
-from streams.extract.resources import load
 from streams.extract.significance import asked_on
+from streams.ruledata import load
 
 MAX_EXPLANATION = 400
 """Characters of explanation in the text."""
 MAX_NAMES = 6
-_POLITE = re.compile(load("dialogue")["asked_politely"], re.IGNORECASE)
+_POLITE = re.compile(load("extract", "dialogue")["asked_politely"], re.IGNORECASE)
 _HOW = re.compile(r"^how (?:do|can|could|should|would|to)(?: (?:i|we|you|one))?\s+", re.IGNORECASE)
 
 

@@ -11,9 +11,9 @@ from streams.extract.claims import Claim, tidy
 from streams.extract.english_nouns import noun_phrase
 from streams.extract.english_words import TIMES, is_name, is_number
 from streams.extract.reading import read_claim
-from streams.extract.resources import load
+from streams.ruledata import load
 
-_DATA = load("dialogue")
+_DATA = load("extract", "dialogue")
 _PATTERNS = {
     name: re.compile(_DATA[name], re.IGNORECASE | re.DOTALL)
     for name in ("pronoun", "expletive", "bare", "article", "name_end")

@@ -6,14 +6,14 @@ Rule of this file: it looks at form, line by line; it never runs nor parses code
 import re
 from dataclasses import dataclass
 
-from streams.extract.resources import load
+from streams.ruledata import load
 
 MAX_CODE = 4000
 """Characters of code that a fact keeps."""
 MIN_RUN = 3
 """Lines that must look like code in a row before prose around them is believed to hold code."""
 
-_DATA = load("code")
+_DATA = load("extract", "code")
 _LINE = re.compile("|".join(f"(?:{pattern})" for pattern in _DATA["lines"]))
 _CONTINUATION = re.compile("|".join(f"(?:{pattern})" for pattern in _DATA["continuations"]))
 _SIGNATURES = tuple((row["language"], re.compile(row["pattern"], re.MULTILINE)) for row in _DATA["signatures"])

@@ -7,11 +7,10 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from streams.extract.resources import load
+from streams.ruledata import load
 
 _FLAGS = re.IGNORECASE | re.UNICODE | re.DOTALL
 _EDGE = r"[\s,.!?;:…~\-\u2013—'\"()。\uff01\uff1f\uff0c、\uff1a\uff1b]*"
-_MORE = r"(?:[\s,.!]+[^\W\d_]{1,20}){0,2}"
 
 
 def _any(patterns: Sequence[str]) -> re.Pattern[str] | None:
@@ -89,7 +88,7 @@ _FAMILIES = (
 )
 _BY_LANGUAGE = ("hypothetical", "question", "request", "proposal", "result")
 
-_DATA = load("cues")
+_DATA = load("extract", "cues")
 _DATA["chatter"] = {"whole": [*_DATA["greeting"]["whole"], *_DATA["reaction"]["whole"]]}
 """Both at once: "sounds good, thank you"."""
 CUES: dict[str, Cue] = {name: _cue(_DATA[name]) for name in (*_FAMILIES, "accept", "chatter")}

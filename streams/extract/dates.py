@@ -12,7 +12,7 @@ from datetime import date, datetime, timedelta
 from functools import partial
 from typing import Any
 
-from streams.extract.resources import load
+from streams.ruledata import load
 
 _DAYS_IN_WEEK = 7
 _RESOLVED = re.compile(r"\s*[\uff08(]\d{4}")
@@ -138,4 +138,6 @@ def _months_later(day: date, months: int) -> date:
 
 
 _UNSPACED = frozenset({"zh", "ja"})
-_TABLES = {name: _tables(spec, spaced=name not in _UNSPACED) for name, spec in load("dates")["languages"].items()}
+_TABLES = {
+    name: _tables(spec, spaced=name not in _UNSPACED) for name, spec in load("extract", "dates")["languages"].items()
+}

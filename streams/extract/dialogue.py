@@ -16,16 +16,16 @@ from streams.extract.english_nouns import without_determiner
 from streams.extract.language import language_of
 from streams.extract.openers import opened
 from streams.extract.reading import read_claim, speaker_of
-from streams.extract.resources import load
 from streams.extract.sentences import sentences_of
 from streams.extract.significance import is_question
+from streams.ruledata import load
 
 MAX_ANSWER_WORDS = 12
 MAX_AGREED = 3
 """Facts that one agreement can make."""
 LOOK_BACK = 4_000
 """Characters of an earlier turn that are read."""
-_DATA = load("dialogue")
+_DATA = load("extract", "dialogue")
 _PATTERNS = {
     name: re.compile(_DATA[name], re.IGNORECASE)
     for name in ("yes", "no", "which", "what_is", "where_live", "how_old", "polar")

@@ -12,8 +12,8 @@ from schemas.conversation import Role
 from schemas.facts import Fact, FactMetadata, Mood, fact_id
 from streams.extract.claims import Claim
 from streams.extract.code import MAX_CODE, Code, commands_in
-from streams.extract.resources import load
 from streams.extract.vocabulary import GENERAL, domain_of, tags_of
+from streams.ruledata import load
 
 MAX_TEXT: Final = 2000
 """Characters of a fact's text."""
@@ -25,7 +25,7 @@ ASSISTANT_MALUS: Final = 0.05
 UNRESOLVED_MALUS: Final = 0.25
 BASE_IMPORTANCE: Final = 4
 
-_DATA = load("importance")
+_DATA = load("extract", "importance")
 _WEIGHTS: dict[str, int] = {name: int(weight) for name, weight in _DATA["attributes"].items()}
 _MOODS: dict[str, int] = {name: int(weight) for name, weight in _DATA["moods"].items()}
 _ANCHOR = re.compile(r"\d|`|://|\b\w+[._/-]\w+\b|(?<=[\w,] )[A-ZÄÖÜÀ-Ý]\w+")

@@ -7,9 +7,9 @@ import re
 from functools import lru_cache
 from typing import Final
 
-from streams.extract.resources import load
+from streams.ruledata import load
 
-DATA = load("english")
+DATA = load("extract", "english")
 
 
 def _words(name: str) -> frozenset[str]:
@@ -21,7 +21,6 @@ POSSESSIVES: dict[str, str] = DATA["possessives"]
 PRONOUNS: dict[str, str] = DATA["pronouns"]
 CLAUSE_SUBJECTS = _words("clause_subjects")
 COPULAS = _words("copulas")
-PAST = _words("past")
 AUXILIARIES = _words("auxiliaries")
 MODALS = _words("modals")
 ADVERBS = _words("adverbs")

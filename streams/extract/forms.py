@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from streams.extract.claims import MAX_CLAIM, Claim, bounded, tidy
-from streams.extract.resources import load
+from streams.ruledata import load
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ def _language(spec: Mapping[str, Any], *, spaced: bool) -> _Language:
 
 
 _UNSPACED = frozenset({"zh", "ja", "th"})
-_DATA = load("forms")
+_DATA = load("extract", "forms")
 _LANGUAGES = {name: _language(spec, spaced=name not in _UNSPACED) for name, spec in _DATA["languages"].items()}
 LANGUAGES = tuple(_LANGUAGES)
 """ISO 639-1 codes of the languages that have forms."""

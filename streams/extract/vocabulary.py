@@ -8,13 +8,13 @@ from collections import Counter
 from typing import Final
 
 from streams.extract.code import Code
-from streams.extract.resources import load
+from streams.ruledata import load
 
 MAX_TAGS: Final = 12
 GENERAL: Final = "general"
 """The tag of a text in which no other is found."""
 
-_DATA = load("vocabulary")
+_DATA = load("extract", "vocabulary")
 _CODE_LANGUAGES: dict[str, str] = _DATA["code_languages"]
 _ORDER: list[str] = _DATA["order"]
 _NOT_BEFORE = r"(?<![\w@#])(?<![./-](?=\w))"

@@ -1,15 +1,13 @@
 """Messages taken apart: quotations, echoes, code, sentences, openers, and words that only begin like a cue."""
 
 from datetime import UTC, datetime
-from types import ModuleType
+from typing import Literal
 
 import pytest
 
 from schemas.commands import Command
 from schemas.conversation import Scope
-from streams.decide import resources as decide_resources
 from streams.extract import extract_interaction
-from streams.extract import resources as extract_resources
 from streams.extract.blocks import blocks_of, without_outer_quotes
 from streams.extract.checks import is_card, is_iban
 from streams.extract.cues import CUES
@@ -17,6 +15,7 @@ from streams.extract.openers import opened
 from streams.extract.reading import read_claim
 from streams.extract.sentences import sentences_of
 from streams.extract.significance import forgotten, mood_of, reason_against
+from streams.ruledata import load
 
 QUOTED = [
     ('"The gate is red."', "The gate is red."),
@@ -129,9 +128,7 @@ def test_speeches_beyond_what_is_read_of_a_command_are_told() -> None:
     assert [skip.text for skip in extraction.skipped if "500 speeches" in skip.reason] == ["Crate 500 holds seeds."]
 
 
-@pytest.mark.parametrize("module", [extract_resources, decide_resources], ids=["extract", "decide"])
-def test_data_of_another_version_than_the_code_is_refused(module: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "VERSION", "2")
-
+@pytest.mark.parametrize(("room", "name"), [("extract", "code"), ("decide", "words")])
+def test_data_of_another_version_than_the_code_is_refused(room: Literal["extract", "decide"], name: str) -> None:
     with pytest.raises(ValueError, match="version 2 is needed, found 1"):
-        module.load("words" if module is decide_resources else "code")
+        load(room, name, version="2")
