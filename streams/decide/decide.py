@@ -9,9 +9,10 @@ from collections.abc import Sequence
 
 from schemas.facts import Fact
 from streams.decide.corrections import bare_correction
-from streams.decide.findings import Finding, find
+from streams.decide.findings import find
 from streams.decide.forgetting import forget
-from streams.decide.types import Decision, DecisionOptions, Neighbour
+from streams.decide.overlap import overlap, relevance
+from streams.decide.types import Decision, DecisionOptions, Finding, Neighbour
 
 _ORDER = {"agrees": 0, "contradicts": 1, "refines": 2}
 DEFAULT_OPTIONS = DecisionOptions()
@@ -36,24 +37,30 @@ def decide(fact: Fact, neighbours: Sequence[Neighbour], options: DecisionOptions
         corrected = bare_correction(fact, ranked, options)
         if corrected is not None:
             return corrected
-    candidates = _candidates(ranked, findings, options)
+    candidates = _candidates(fact, ranked, findings, options)
     if not findings:
         return _add(fact, ranked, options, candidates)
-    best = min(findings, key=lambda found: (_ORDER[found.verdict], found.neighbour.id < 0, -found.strength))
+    best = min(findings, key=lambda found: _rank(fact, found))
     return _settle(fact, best, candidates)
 
 
+def _rank(fact: Fact, found: Finding) -> tuple[int, bool, float, float]:
+    """What comes first: agreement, our own memories, the surest finding, and the memory that says nothing besides."""
+    known = found.neighbour
+    common = overlap(fact.text, known.text, fact.language)
+    return _ORDER[found.verdict], known.id < 0, -found.strength, -round(common.of_old, 4)
+
+
 def _candidates(
-    ranked: Sequence[Neighbour], findings: Sequence[Finding], options: DecisionOptions
+    fact: Fact, ranked: Sequence[Neighbour], findings: Sequence[Finding], options: DecisionOptions
 ) -> tuple[tuple[int, float], ...]:
-    """What was considered: what something was found about, and what is alike enough, best first."""
+    """What was considered: what something was found about, and what is alike enough; the likeliest target first."""
     found = {finding.neighbour.id for finding in findings}
     considered = [
-        (known.id, round(known.similarity, 4))
-        for known in ranked
-        if known.id in found or round(known.similarity, 4) >= options.similarity_threshold
+        known for known in ranked if known.id in found or round(known.similarity, 4) >= options.similarity_threshold
     ]
-    return tuple(considered[: options.max_similar_results])
+    considered.sort(key=lambda known: (known.id not in found, -relevance(fact, known)))
+    return tuple((known.id, round(known.similarity, 4)) for known in considered[: options.max_similar_results])
 
 
 def _settle(fact: Fact, best: Finding, candidates: tuple[tuple[int, float], ...]) -> Decision:
@@ -67,7 +74,8 @@ def _settle(fact: Fact, best: Finding, candidates: tuple[tuple[int, float], ...]
         reason = f"Kept beside a memory that only the caller holds: {best.reason}."
         return Decision("ADD", None, fact.text, confidence, reason, best.source, candidates)
     if best.verdict == "refines":
-        return Decision("UPDATE", known.id, fact.text, confidence, f"{best.reason}.", best.source, candidates)
+        text = best.text or fact.text
+        return Decision("UPDATE", known.id, text, confidence, f"{best.reason}.", best.source, candidates)
     return Decision("UPDATE", known.id, fact.text, confidence, f"Replaced: {best.reason}.", best.source, candidates)
 
 

@@ -5,39 +5,19 @@ two wordings of equal values mean the same. Where it is not sure, it finds nothi
 memory.
 """
 
-from dataclasses import dataclass
-from typing import Literal
-
 from schemas.facts import Fact
-from schemas.memory import QualitySource
 from streams.decide.arity import Arity, arity_of, is_replaceable
 from streams.decide.opposites import opposed
+from streams.decide.preferences import preference
+from streams.decide.retelling import reported, retold
 from streams.decide.subjects import same_subject, same_thing
-from streams.decide.types import Neighbour
+from streams.decide.types import Finding, Neighbour
 from streams.decide.values import Relation, is_quantity, loses_nothing, qualifies, relation
-from streams.decide.words import corrects, words_of
+from streams.decide.words import corrects, label_of, words_of
 
-Verdict = Literal["agrees", "refines", "contradicts"]
 MAX_REASON_WORDS = 16
 LIKELY = 0.9
 """Cosine from which two texts with the same words of content are one statement though no grammar could read them."""
-
-
-@dataclass(frozen=True)
-class Finding:
-    """What a memory says about a fact.
-
-    Attributes:
-        strength: 0 … 1: how much speaks for the verdict.
-        reason: A clause for a person.
-        source: Whether rules or likeness decided.
-    """
-
-    neighbour: Neighbour
-    verdict: Verdict
-    strength: float
-    reason: str
-    source: QualitySource = "heuristic"
 
 
 def find(fact: Fact, neighbour: Neighbour, threshold: float) -> Finding | None:
@@ -50,6 +30,14 @@ def find(fact: Fact, neighbour: Neighbour, threshold: float) -> Finding | None:
     """
     if same_text(fact.text, neighbour.text):
         return Finding(neighbour, "agrees", 1.0, "the same text is known")
+    found = _compared(fact, neighbour, threshold)
+    if found is None or found.verdict == "contradicts":  # of all that it contradicts, it may name the one it replaces
+        found = reported(fact, neighbour) or found
+    return found or preference(fact, neighbour) or retold(fact, neighbour)
+
+
+def _compared(fact: Fact, neighbour: Neighbour, threshold: float) -> Finding | None:
+    """By subject, attribute and value where both have them; else by their words."""
     if fact.attribute and neighbour.attribute and fact.subject and neighbour.subject:
         if not same_subject(fact.subject, neighbour.subject):
             return _by_likeness(fact, neighbour, threshold)
@@ -219,7 +207,9 @@ def _by_words(fact: Fact, known: Neighbour, threshold: float) -> Finding | None:
 
 
 def _by_extent(fact: Fact, known: Neighbour, mine: tuple[str, ...], theirs: tuple[str, ...]) -> Finding | None:
-    """One text begins with all that the other says."""
+    """One text begins with all that the other says; under another label it says it of something else."""
+    if label_of(fact.text) != label_of(known.text):
+        return None
     if mine[: len(theirs)] == theirs:
         return Finding(known, "refines", 0.8, _added(fact.text, known.text), "similarity")
     within = set(mine) <= set(theirs) and known.similarity >= LIKELY and _order_free(fact, known)

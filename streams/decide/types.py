@@ -2,10 +2,13 @@
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Literal
 
 from schemas.conversation import Role
 from schemas.facts import Mood, Polarity
 from schemas.memory import Event, QualitySource
+
+Verdict = Literal["agrees", "refines", "contradicts"]
 
 
 @dataclass(frozen=True)
@@ -33,6 +36,25 @@ class Neighbour:
     language: str = "und"
     tags: tuple[str, ...] = ()
     code_pattern: str | None = None
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What a memory says about a fact.
+
+    Attributes:
+        strength: 0 … 1: how much speaks for the verdict.
+        reason: A clause for a person.
+        source: Whether rules or likeness decided.
+        text: What the memory says from now on, where that is more than the fact says.
+    """
+
+    neighbour: Neighbour
+    verdict: Verdict
+    strength: float
+    reason: str
+    source: QualitySource = "heuristic"
+    text: str | None = None
 
 
 @dataclass(frozen=True)

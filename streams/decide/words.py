@@ -25,6 +25,7 @@ _TOKEN = re.compile(
     r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"
     r"|\d+(?:[.,:/]\d+)*(?:st|nd|rd|th)?(?![\w-])|[^\W_]+(?:[-_./:@+#&'][^\W_]+)*(?:\+\+|#)?"
 )
+_LABEL = re.compile(r"[^:.!?\n]{2,100}[^\W\d_]:(?=\s)")
 _MULTIPLES: Final = frozenset({"100", "1000"})
 _SMALL: Final = 100
 """Only a number below this multiplies the word behind it: "two hundred"."""
@@ -79,6 +80,12 @@ def words_of(text: str) -> Words:
     spelt = tuple(_joined_numbers(tokens))
     content = tuple(word for word in spelt if word not in STOP and word not in NEGATIONS and word not in CHANGES)
     return Words(spelt, content)
+
+
+def label_of(text: str) -> str:
+    """What stands before the colon of a "label: value" line, case-folded; empty where there is none."""
+    found = _LABEL.match(text)
+    return found.group().rstrip(": ").casefold() if found else ""
 
 
 def is_number(word: str) -> bool:

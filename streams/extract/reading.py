@@ -7,6 +7,7 @@ from schemas.conversation import Turn
 from streams.extract.claims import SPEAKER, Claim
 from streams.extract.english import polarity_of, read_english
 from streams.extract.forms import LANGUAGES, read_by_forms
+from streams.extract.reports import read_hidden
 
 
 def read_claim(text: str, language: str = "en", speaker: str = SPEAKER) -> Claim:
@@ -19,7 +20,7 @@ def read_claim(text: str, language: str = "en", speaker: str = SPEAKER) -> Claim
     """
     if language not in {"en", "und"}:
         return read_by_forms(text, language, speaker)
-    claim = read_english(text, speaker)
+    claim = read_hidden(text, speaker) or read_english(text, speaker)
     if claim is None and language == "und":
         claim = next((read for other in LANGUAGES if (read := read_by_forms(text, other, speaker)).is_read), None)
     return claim or Claim(polarity=polarity_of(text))
