@@ -9,7 +9,7 @@ from schemas.facts import Fact
 from streams.decide.arity import Arity, arity_of, is_replaceable
 from streams.decide.opposites import opposed
 from streams.decide.preferences import preference
-from streams.decide.retelling import reported, retold
+from streams.decide.retelling import over, reported, retold
 from streams.decide.subjects import same_subject, same_thing
 from streams.decide.types import Finding, Neighbour
 from streams.decide.values import Relation, is_quantity, loses_nothing, qualifies, relation
@@ -33,14 +33,15 @@ def find(fact: Fact, neighbour: Neighbour, threshold: float) -> Finding | None:
     found = _compared(fact, neighbour, threshold)
     if found is None or found.verdict == "contradicts":  # of all that it contradicts, it may name the one it replaces
         found = reported(fact, neighbour) or found
-    return found or preference(fact, neighbour) or retold(fact, neighbour)
+    return found or over(fact, neighbour) or preference(fact, neighbour) or retold(fact, neighbour)
 
 
 def _compared(fact: Fact, neighbour: Neighbour, threshold: float) -> Finding | None:
     """By subject, attribute and value where both have them; else by their words."""
     if fact.attribute and neighbour.attribute and fact.subject and neighbour.subject:
         if not same_subject(fact.subject, neighbour.subject):
-            return _by_likeness(fact, neighbour, threshold)
+            changed = _changed_part(fact, neighbour)
+            return changed or _by_likeness(fact, neighbour, threshold)
         if fact.attribute == neighbour.attribute != "change":
             return _same_attribute(fact, neighbour)
         found = _by_claim(fact, neighbour)
@@ -145,8 +146,24 @@ def _other_value(fact: Fact, known: Neighbour, how: Relation, told: str) -> Find
     return None
 
 
-def _changed_thing(fact: Fact, known: Neighbour) -> Finding | None:
-    """It was changed to a value: that meets what is known of the same thing with the same kind of value."""
+def _changed_part(fact: Fact, known: Neighbour) -> Finding | None:
+    """It was changed to a value, and one calls "the user's goal" what the other calls the user and its goal."""
+    attributes = (fact.attribute or "", known.attribute or "")
+    if "change" not in attributes or fact.value is None or known.value is None:
+        return None
+    if not same_thing(fact.subject or "", attributes[0], known.subject or "", attributes[1]):
+        return None
+    return _changed_thing(fact, known, named=True)
+
+
+def _changed_thing(fact: Fact, known: Neighbour, *, named: bool = False) -> Finding | None:
+    """It was changed to a value: that meets what is known of the same thing with the same kind of value.
+
+    Args:
+        fact: One of the two tells the change.
+        known: The other.
+        named: Whether what was changed is the attribute itself, rather than the thing that has it.
+    """
     value, old = fact.value or "", known.value or ""
     other = known.attribute if fact.attribute == "change" else fact.attribute
     how = relation(value, old)
@@ -155,7 +172,7 @@ def _changed_thing(fact: Fact, known: Neighbour) -> Finding | None:
             return Finding(known, "agrees", 0.85, f"{fact.subject} {value!r} is known")
         if how in {Relation.NUMBER, Relation.TIME} or (other == "change" and how is not Relation.OTHER):
             return Finding(known, "contradicts", 0.85, f"{fact.subject}: {old!r} became {value!r}")
-        if how in {Relation.NAME, Relation.OPPOSITE} and is_replaceable(other or ""):
+        if how in {Relation.NAME, Relation.OPPOSITE} and (named or is_replaceable(other or "")):
             return Finding(known, "contradicts", 0.75, f"{fact.subject}: {old!r} became {value!r}")
     return None
 

@@ -26,8 +26,10 @@ MAX_READ: Final = 2_000
 """Characters of a text in which cues are looked for."""
 MAX_ITEM: Final = 6
 """Stems of what is liked; what is longer is an opinion and no item."""
+NAMED: Final = 0.6
+"""Share of the stems of what is liked that must be named to say that it is withdrawn."""
 MIN_ITEM: Final = 2
-"""Stems of what is liked that must be named to say that it changed; of what is withdrawn one is enough."""
+"""Stems of what is liked that must be named to say that it changed; all of them must be named then."""
 
 
 @lru_cache(maxsize=4096)
@@ -58,9 +60,10 @@ def preference(fact: Fact, known: Neighbour) -> Finding | None:
     if not item or len(item) > MAX_ITEM or not _PREFERENCE.search(known.text) or not _PREFERENCE.search(fact.text):
         return None
     attitude = attitude_of(fact.text, known.text)
-    if attitude is None or not item <= set(stems_of(fact.text, fact.language)):
+    named = len(item & set(stems_of(fact.text, fact.language))) / len(item)
+    if attitude is None or named < NAMED:
         return None
-    if attitude == "changed" and (len(item) < MIN_ITEM or not words_of(fact.text).changes):
+    if attitude == "changed" and (named < 1 or len(item) < MIN_ITEM or not words_of(fact.text).changes):
         return None
     return Finding(known, "contradicts", 0.75, f"the preference {known.value or known.text!r} is {attitude}")
 

@@ -5,8 +5,13 @@ nothing ("the ledger service") may be missing on one side.
 """
 
 from functools import lru_cache
+from typing import Final
 
 from streams.decide.words import GENERIC_HEADS, words_of
+
+MAX_SUBJECT: Final = 4
+"""Words of a subject that was surely read rightly."""
+FIRST_PERSON: Final = frozenset({"user", "we"})
 
 
 @lru_cache(maxsize=4096)
@@ -22,6 +27,17 @@ def same_subject(one: str | None, other: str | None) -> bool:
     if one is None or other is None:
         return False
     return one == other or subject_words(one) == subject_words(other)
+
+
+def are_apart(one: str | None, other: str | None) -> bool:
+    """Whether each is about something that the other is not: "the backup job", "the cleanup job".
+
+    A subject of many words was rarely read rightly, and sets nothing apart.
+    """
+    mine, theirs = subject_words(one or ""), subject_words(other or "")
+    if max(len(mine), len(theirs)) > MAX_SUBJECT:
+        return False
+    return bool(mine - theirs) and bool(theirs - mine)
 
 
 def same_thing(subject: str, attribute: str, other_subject: str, other_attribute: str) -> bool:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
+from schemas.answers import ModelAnswer
 from schemas.conversation import Role
 from schemas.facts import Mood, Polarity
 from schemas.memory import Event, QualitySource
@@ -78,6 +79,7 @@ class Decision:
         reasoning: One sentence for a person: why this and not another.
         quality_source: What decided.
         candidates: (id, similarity) of the memories that were considered, best first.
+        model: What a language model said, where one was asked.
     """
 
     event: Event
@@ -87,3 +89,4 @@ class Decision:
     reasoning: str
     quality_source: QualitySource
     candidates: tuple[tuple[int, float], ...] = ()
+    model: ModelAnswer | None = None

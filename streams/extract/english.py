@@ -136,7 +136,7 @@ def _by_form(text: str, speaker: str) -> Claim | None:
 def _by_change(text: str, speaker: str) -> Claim | None:
     for pattern in _CHANGE_FORMS:
         match = pattern.fullmatch(text)
-        if match is not None:
+        if match is not None and not match["s"].casefold().startswith("from "):
             phrase = noun_phrase(match["s"], speaker)
             if phrase is not None:
                 return Claim(phrase.whole, "change", without_determiner(match["v"]))

@@ -8,6 +8,7 @@ from streams.extract.claims import SPEAKER, Claim
 from streams.extract.english import polarity_of, read_english
 from streams.extract.forms import LANGUAGES, read_by_forms
 from streams.extract.reports import read_hidden
+from streams.wording.reported import reported_change
 
 
 def read_claim(text: str, language: str = "en", speaker: str = SPEAKER) -> Claim:
@@ -18,6 +19,9 @@ def read_claim(text: str, language: str = "en", speaker: str = SPEAKER) -> Claim
         language: ISO 639-1; "und" is read as English, then by the forms of every other language.
         speaker: Who "I" is, as a subject.
     """
+    report = reported_change(text, language)
+    if report is not None and report.statement is not None:
+        text = report.statement
     if language not in {"en", "und"}:
         return read_by_forms(text, language, speaker)
     claim = read_hidden(text, speaker) or read_english(text, speaker)

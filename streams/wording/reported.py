@@ -15,6 +15,7 @@ MAX_VALUE: Final = 80
 """Characters of a value; what is longer is a clause and no value."""
 MAX_READ: Final = 400
 """Characters of a sentence in which a change is looked for."""
+_ENDS: Final = " .!\u3002\uff01"
 _QUOTES: Final = "\"'\u201c\u201d\u201e\u2018\u2019\u00ab\u00bb\u300c\u300d`"
 
 
@@ -27,12 +28,15 @@ class Reported:
         thing: What stands between the verb and the values, "her desk"; often empty.
         old: The value that was.
         new: The value that is.
+        statement: The sentence as if the old value had not been named, "my boss is Lucy"; None where it has to be made
+            of the other parts.
     """
 
     actor: str
     thing: str
     old: str
     new: str
+    statement: str | None = None
 
 
 @dataclass(frozen=True)
@@ -40,11 +44,19 @@ class _Wording:
     change: re.Pattern[str]
     before: bool
     values: re.Pattern[str]
+    replaced: tuple[re.Pattern[str], ...]
 
 
 def _value(name: str, end: str) -> str:
     quoted = rf"[{_QUOTES}](?P<{name}_quoted>[^{_QUOTES}]{{1,{MAX_VALUE}}})[{_QUOTES}]"
     return rf"(?:{quoted}|(?P<{name}>[^{_QUOTES},;]{{1,{MAX_VALUE}}}?)){end}"
+
+
+def _sentence(row: str) -> re.Pattern[str]:
+    pattern = row.replace("{old}", rf"(?P<old>[^,;]{{1,{MAX_VALUE}}}?)").replace(
+        "{new}", rf"(?P<new>[^,;]{{1,{MAX_VALUE}}}?)"
+    )
+    return re.compile(pattern, re.IGNORECASE)
 
 
 def _wordings() -> dict[str, _Wording]:
@@ -56,6 +68,7 @@ def _wordings() -> dict[str, _Wording]:
                 f"(?:{spec['of']}){_value('old', '')}(?:{spec['to']}){_value('new', '')}(?=$|\\s*(?:{spec['end']}))",
                 re.IGNORECASE,
             ),
+            tuple(_sentence(row) for row in spec["replaced"]),
         )
         for language, spec in load("wording", "reported")["languages"].items()
     }
@@ -74,7 +87,27 @@ def reported_change(text: str, language: str) -> Reported | None:
     """
     wording = _WORDINGS.get("en" if language == "und" else language)
     sentence = text[:MAX_READ].strip()
-    if wording is None or (found := wording.values.search(sentence)) is None:
+    if wording is None:
+        return None
+    return _replaced(wording, sentence) or _changed(wording, sentence)
+
+
+def _replaced(wording: _Wording, sentence: str) -> Reported | None:
+    """Both values are named, one of them as what it is no longer."""
+    bare = sentence.rstrip(_ENDS)
+    for pattern in wording.replaced:
+        found = pattern.match(bare)
+        if found is not None:
+            old, new, lead = found["old"].strip(), found["new"].strip(), found["lead"].strip()
+            verb = found.groupdict().get("verb") or ""
+            gap = " " if bare.isascii() or " " in bare else ""
+            return Reported(lead, "", old, new, gap.join(part for part in (lead, verb, new) if part))
+    return None
+
+
+def _changed(wording: _Wording, sentence: str) -> Reported | None:
+    """A verb of change, with what was and what is."""
+    if (found := wording.values.search(sentence)) is None:
         return None
     verbs = list(wording.change.finditer(sentence, 0, found.start() if wording.before else len(sentence)))
     if not verbs:
