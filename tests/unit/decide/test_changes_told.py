@@ -23,7 +23,7 @@ CHANGES = [
     ("Mi jefe se llama Ramón.", "Mi jefe ya no es Ramón, ahora es Lucía."),
     ("Mon chef s'appelle Luc.", "Mon chef n'est plus Luc, c'est Anne maintenant."),
     ("Mon loyer est de 700 euros.", "Mon loyer est passé de 700 à 750 euros."),
-    ("我的老板是老王。", "我的老板不再是老王，现在是小李。"),
+    ("我的老板是老王。", "我的老板不再是老王\uff0c现在是小李。"),
     ("我的房租是三千元。", "我的房租从三千元涨到了三千五百元。"),
     ("I play tennis.", "I gave up tennis because of my knee."),
     ("I drink coffee every morning.", "I quit coffee, I only drink tea now."),
