@@ -8,6 +8,7 @@ memory.
 from schemas.facts import Fact
 from streams.decide.arity import Arity, arity_of, is_replaceable
 from streams.decide.opposites import opposed
+from streams.decide.paraphrase import paraphrase
 from streams.decide.preferences import preference
 from streams.decide.retelling import over, reported, retold
 from streams.decide.subjects import same_subject, same_thing
@@ -31,8 +32,9 @@ def find(fact: Fact, neighbour: Neighbour, threshold: float) -> Finding | None:
     if same_text(fact.text, neighbour.text):
         return Finding(neighbour, "agrees", 1.0, "the same text is known")
     found = _compared(fact, neighbour, threshold)
-    if found is None or found.verdict == "contradicts":  # of all that it contradicts, it may name the one it replaces
-        found = reported(fact, neighbour) or found
+    if found is None or found.verdict == "contradicts":
+        # Another word for the value is no other value; and of all that it contradicts, it may name what it replaces.
+        found = paraphrase(fact, neighbour) or reported(fact, neighbour) or found
     return found or over(fact, neighbour) or preference(fact, neighbour) or retold(fact, neighbour)
 
 

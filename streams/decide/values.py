@@ -54,6 +54,11 @@ def relation(new: str, old: str) -> Relation:  # noqa: PLR0911 - a ladder of tes
     return _changed(mine, theirs)
 
 
+def compares(text: str) -> bool:
+    """Whether a text sets one thing against another: "tabs over spaces"."""
+    return _sides(words_of(text).all) is not None
+
+
 def _sides(words: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
     """What stands on both sides of a comparison: ("tab",), ("space",)."""
     for comparator in _COMPARATORS:

@@ -26,6 +26,12 @@ _TOKEN = re.compile(
     r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"
     r"|\d+(?:[.,:/]\d+)*(?:st|nd|rd|th)?(?![\w-])|[^\W_]+(?:[-_./:@+#&'][^\W_]+)*(?:\+\+|#)?"
 )
+UNSPACED: Final = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+"""A letter of a script in which words are not set apart."""
+_HALVES = re.compile(r"\b(\d{1,2})(?::(\d\d))?\s*([ap])\.?m\b\.?")
+_OCLOCK = re.compile(r"\b(\d{1,2})(?:\s*uhr\b(?:\s*(\d\d)\b)?|\s*o'clock\b|h(\d\d)\b)")
+_DIAN = re.compile(r"(上午|早上|凌晨|中午|下午|晚上|傍晚)?\s*(\d{1,2})\s*[点點時](?:(\d\d)分?)?")
+_NOON: Final = 12
 _LABEL = re.compile(r"[^:.!?\n]{2,100}[^\W\d_]:(?=\s)")
 _MULTIPLES: Final = frozenset({"100", "1000"})
 _SMALL: Final = 100
@@ -76,11 +82,29 @@ def words_of(text: str) -> Words:
     folded = unicodedata.normalize("NFKC", text[:MAX_CHARACTERS]).casefold().replace("\u2019", "'")
     folded = re.sub(r"\bcan't\b|\bcannot\b", "can not", folded)
     folded = re.sub(r"(\w)n't\b", r"\1 not", folded)
+    folded = re.sub(r"(\w)'(?:m|re|ve|ll|d)\b", r"\1", folded)
+    folded = _clock(folded)
     folded = re.sub(r"\b([ldnjsm]|qu)'(?=\w)", r"\1 ", folded)
     tokens = [_spelling(token) for token in _TOKEN.findall(folded)]
     spelt = tuple(_joined_numbers(tokens))
     content = tuple(word for word in spelt if word not in STOP and word not in NEGATIONS and word not in CHANGES)
     return Words(spelt, content)
+
+
+def _clock(text: str) -> str:
+    """Times of the day in one spelling: "6 pm", "18 Uhr" and "下午6点" are "18:00"."""
+    text = _HALVES.sub(lambda at: _time(int(at[1]) % _NOON + (_NOON if at[3] == "p" else 0), at[2]), text)
+    text = _OCLOCK.sub(lambda at: _time(int(at[1]), at[2] or at[3]), text)
+    return _DIAN.sub(
+        lambda at: _time(
+            int(at[2]) + (_NOON if at[1] in {"下午", "晚上", "傍晚"} and int(at[2]) < _NOON else 0), at[3]
+        ),
+        text,
+    )
+
+
+def _time(hour: int, minute: str | None) -> str:
+    return f" {hour}:{minute or '00'} "
 
 
 def label_of(text: str) -> str:

@@ -68,6 +68,41 @@ RETOLD = [
     ),
 ]
 
+SAME = [
+    ("I play the cello.", "The cello is my instrument."),
+    ("My sister lives in Bergen.", "Bergen is where my sister lives."),
+    ("I'm allergic to penicillin.", "I have a penicillin allergy."),
+    ("Our staging database runs on PostgreSQL 15.", "PostgreSQL 15 powers our staging database."),
+    ("I work as a nurse.", "I'm a nurse."),
+    ("The meeting is at 3 pm.", "The meeting is at 15:00."),
+    ("We deploy on Fridays at 18:00.", "Deployments happen Friday at 6 pm."),
+    ("Mein Sohn heißt Ole.", "Der Name meines Sohnes ist Ole."),
+    ("Mi perro se llama Toby.", "El nombre de mi perro es Toby."),
+    ("Mon fils s'appelle Noé.", "Noé est mon fils."),
+    ("我对花生过敏。", "我有花生过敏。"),
+]
+TURNED = [
+    ("My sister likes my brother's wife.", "My brother's wife likes my sister."),
+    ("The red car hit the blue bus.", "The blue bus hit the red car."),
+    ("Alice is Bob's manager.", "Bob is Alice's manager."),
+    ("I have a cello.", "I play the cello."),
+    ("I work in Ghent.", "I live in Ghent."),
+    ("The backup starts at 2:00.", "The backup ends at 2:00."),
+    ("I can cook.", "I am a cook."),
+]
+
+
+@pytest.mark.parametrize(("old", "new"), SAME)
+def test_the_same_in_other_words_is_known(old: str, new: str) -> None:
+    decision = told_after(old, new, LIKENESS)
+
+    assert (decision.event, decision.target) == ("NONE", 1)
+
+
+@pytest.mark.parametrize(("old", "new"), TURNED)
+def test_the_same_words_in_another_sense_are_new(old: str, new: str) -> None:
+    assert told_after(old, new, LIKENESS).event == "ADD"
+
 
 @pytest.mark.parametrize(("old", "new"), CHANGES)
 def test_a_change_replaces_what_it_names(old: str, new: str) -> None:
