@@ -10,7 +10,7 @@ from streams.decide.arity import Arity, arity_of, is_replaceable
 from streams.decide.opposites import opposed
 from streams.decide.paraphrase import paraphrase
 from streams.decide.preferences import preference
-from streams.decide.retelling import over, reported, retold
+from streams.decide.retelling import denied, over, reported, retold
 from streams.decide.subjects import same_subject, same_thing
 from streams.decide.types import Finding, Neighbour
 from streams.decide.values import Relation, is_quantity, loses_nothing, qualifies, relation
@@ -35,7 +35,13 @@ def find(fact: Fact, neighbour: Neighbour, threshold: float) -> Finding | None:
     if found is None or found.verdict == "contradicts":
         # Another word for the value is no other value; and of all that it contradicts, it may name what it replaces.
         found = paraphrase(fact, neighbour) or reported(fact, neighbour) or found
-    return found or over(fact, neighbour) or preference(fact, neighbour) or retold(fact, neighbour)
+    return (
+        found
+        or denied(fact, neighbour)
+        or over(fact, neighbour)
+        or preference(fact, neighbour)
+        or retold(fact, neighbour)
+    )
 
 
 def _compared(fact: Fact, neighbour: Neighbour, threshold: float) -> Finding | None:

@@ -12,7 +12,7 @@ from streams.decide.arity import Arity, arity_of
 from streams.decide.overlap import is_time, lost_details, overlap, stems_of, time_phrases
 from streams.decide.subjects import FIRST_PERSON, are_apart, same_subject, subject_words
 from streams.decide.types import Finding, Neighbour
-from streams.decide.words import OFTEN, label_of, words_of
+from streams.decide.words import NEVER, OFTEN, label_of, words_of
 from streams.wording.ended import ended
 from streams.wording.reported import Reported, reported_change
 from streams.wording.stems import stem
@@ -21,6 +21,10 @@ RETOLD_OF_OLD: Final = 0.7
 """Share of the old words of content that a retelling holds at least; measured, see ``docs/quality.md``."""
 RETOLD_SHARED: Final = 4
 MAX_OWNER_WORDS: Final = 3
+DENIED_SHARED: Final = 2
+DENIED_SHARE: Final = 0.8
+"""Share of the stems of a denial that are in what it denies."""
+EVER: Final = frozenset({"any", "ani", "ever", "actual", "actually", "before"})
 RETOLD_NEAR: Final = 0.7
 """Cosine from which the same words can be the same statement."""
 
@@ -59,6 +63,24 @@ def reported(fact: Fact, known: Neighbour) -> Finding | None:
         return None
     reason = f"{report.old!r} became {fact.value or report.new!r}"
     return Finding(known, "contradicts", 0.95 if is_value else 0.85, reason)
+
+
+def denied(fact: Fact, known: Neighbour) -> Finding | None:
+    """The finding that one says "never" to what the other tells, or None.
+
+    What is denied as a whole ("I have never written any tests") is told in part ("I wrote the tests of the parser").
+    """
+    mine, theirs = words_of(fact.text), words_of(known.text)
+    if bool(NEVER & set(mine.all)) == bool(NEVER & set(theirs.all)) or mine.negative == theirs.negative:
+        return None
+    if fact.subject is not None and known.subject is not None and not same_subject(fact.subject, known.subject):
+        return None
+    never, told = (fact.text, known.text) if NEVER & set(mine.all) else (known.text, fact.text)
+    said = set(stems_of(never, fact.language)) - EVER
+    shared = len(said & set(stems_of(told, fact.language)))
+    if shared < DENIED_SHARED or shared / len(said) < DENIED_SHARE:
+        return None
+    return Finding(known, "contradicts", 0.75, "what one tells the other says was never so")
 
 
 def over(fact: Fact, known: Neighbour) -> Finding | None:

@@ -18,6 +18,7 @@ CHANGES = frozenset(DATA["changes"])
 STOP = frozenset(DATA["stop"])
 FORGET = frozenset(DATA["forget"])
 TIMES = frozenset(DATA["times"])
+NEVER = frozenset(DATA["never"])
 OFTEN = frozenset(DATA["often"])
 GENERIC_HEADS = frozenset(DATA["generic_heads"])
 _NUMBER_WORDS = {word: int(number) for number, words in DATA["numbers"].items() for word in words}

@@ -36,7 +36,13 @@ CHANGES = [
         "I changed my mind about horror movies after a good one, I enjoy them now.",
     ),
 ]
+NEVER = [
+    ("I've been using Excel to track my daily expenses since March 1.", "I've never used Excel for tracking expenses."),
+    ("I've never completed a first draft.", "I completed my first draft on April 1."),
+]
 BESIDE = [
+    ("I never drink coffee.", "My brother drinks coffee."),
+    ("I have never eaten sushi.", "I ate pizza yesterday."),
     (
         "The backup job runs every night and writes to the north bucket.",
         "The cleanup job runs every night and writes to the north bucket.",
@@ -104,7 +110,7 @@ def test_the_same_words_in_another_sense_are_new(old: str, new: str) -> None:
     assert told_after(old, new, LIKENESS).event == "ADD"
 
 
-@pytest.mark.parametrize(("old", "new"), CHANGES)
+@pytest.mark.parametrize(("old", "new"), CHANGES + NEVER)
 def test_a_change_replaces_what_it_names(old: str, new: str) -> None:
     decision = told_after(old, new, LIKENESS)
 
