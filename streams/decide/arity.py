@@ -44,6 +44,11 @@ def arity_of(attribute: str) -> Arity:
     return Arity.MANY if words and (words[-1] in _MANY_NOUNS or attribute in _MANY_NOUNS) else Arity.ONE
 
 
+def is_one_by(subject: str, attribute: str) -> bool:
+    """Whether a subject tells of itself that there is one of it at a time: "my favourite colour is …"."""
+    return attribute == "is" and any(word in DATA["one_modifiers"] for word in words_of(subject).all)
+
+
 def is_replaceable(attribute: str) -> bool:
     """Whether a reported change of the thing can mean this attribute."""
     return attribute in DATA["replaceable"]

@@ -6,15 +6,15 @@ memory.
 """
 
 from schemas.facts import Fact
-from streams.decide.arity import Arity, arity_of, is_replaceable
+from streams.decide.arity import Arity, arity_of, is_one_by, is_replaceable
 from streams.decide.opposites import opposed
 from streams.decide.paraphrase import paraphrase
 from streams.decide.preferences import preference
 from streams.decide.retelling import denied, over, reported, retold
-from streams.decide.subjects import same_subject, same_thing
+from streams.decide.subjects import same_attribute, same_subject, same_thing
 from streams.decide.types import Finding, Neighbour
 from streams.decide.values import Relation, is_quantity, loses_nothing, qualifies, relation
-from streams.decide.words import corrects, label_of, words_of
+from streams.decide.words import UNSPACED_NEGATIONS, corrects, label_of, words_of
 
 MAX_REASON_WORDS = 16
 LIKELY = 0.9
@@ -50,7 +50,7 @@ def _compared(fact: Fact, neighbour: Neighbour, threshold: float) -> Finding | N
         if not same_subject(fact.subject, neighbour.subject):
             changed = _changed_part(fact, neighbour)
             return changed or _by_likeness(fact, neighbour, threshold)
-        if fact.attribute == neighbour.attribute != "change":
+        if same_attribute(fact.attribute, neighbour.attribute) and fact.attribute != "change":
             return _same_attribute(fact, neighbour)
         found = _by_claim(fact, neighbour)
         if found is not None:
@@ -138,7 +138,7 @@ def _added(new: str, old: str) -> str:
 def _other_value(fact: Fact, known: Neighbour, how: Relation, told: str) -> Finding | None:
     """The value differs: whether the new one takes the place of the old."""
     value, old = fact.value or "", known.value or ""
-    arity = arity_of(fact.attribute or "")
+    arity = Arity.ONE if is_one_by(fact.subject or "", fact.attribute or "") else arity_of(fact.attribute or "")
     reason = f"{told} {old!r} became {value!r}"
     if corrects(fact.text):
         return Finding(known, "contradicts", 0.9, f"corrected: {reason}")
@@ -148,7 +148,10 @@ def _other_value(fact: Fact, known: Neighbour, how: Relation, told: str) -> Find
         return None
     if arity is Arity.MANY:
         counted = how is Relation.NUMBER and is_quantity(value) and is_quantity(old)
-        return Finding(known, "contradicts", 0.8, reason) if counted else None
+        moved = words_of(fact.text).changes and (
+            how is Relation.TIME or (how is Relation.NAME and is_replaceable(fact.attribute or ""))
+        )
+        return Finding(known, "contradicts", 0.8, reason) if counted or moved else None
     if how in {Relation.NUMBER, Relation.TIME} or words_of(fact.text).changes:
         return Finding(known, "contradicts", 0.85, reason)
     return None
@@ -219,6 +222,8 @@ def _by_words(fact: Fact, known: Neighbour, threshold: float) -> Finding | None:
     if not mine or not theirs:
         return None
     flipped = fresh.negative != old.negative or fact.polarity != known.polarity
+    if fact.polarity != known.polarity:
+        mine, theirs = (tuple(word for word in words if word not in UNSPACED_NEGATIONS) for words in (mine, theirs))
     if mine == theirs or (sorted(mine) == sorted(theirs) and _order_free(fact, known)):
         if flipped:
             return Finding(known, "contradicts", 0.85, f"now {_sign(fact)}")

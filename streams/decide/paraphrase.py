@@ -34,6 +34,8 @@ def _is_unspaced(word: str) -> bool:
 
 _NEUTRAL: Final = frozenset(_stems(_DATA["neutral"]))
 _COPULAS: Final = frozenset(_DATA["copulas"].split())
+_TURNABLE: Final = ("is", "name", "identity")
+"""Attributes of a copula, whose sides can change places: "Rex is the name of my dog"."""
 _KINDS: Final = {kind: tuple(_DATA[kind]) for kind in ("copular", "free", "ordered")}
 _GROUPS: Final = {
     word: f"{kind} {number}"
@@ -112,4 +114,4 @@ def _order_is_free(
         return False
     if groups and not any(group.startswith("ordered") for group in groups):
         return True
-    return any((attribute or "").startswith("is") for attribute in (fact.attribute, known.attribute))
+    return any((attribute or "").startswith(_TURNABLE) for attribute in (fact.attribute, known.attribute))

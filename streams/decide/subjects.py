@@ -7,7 +7,7 @@ nothing ("the ledger service") may be missing on one side.
 from functools import lru_cache
 from typing import Final
 
-from streams.decide.words import GENERIC_HEADS, words_of
+from streams.decide.words import GENERIC_HEADS, RENEWED, words_of
 
 MAX_SUBJECT: Final = 4
 """Words of a subject that was surely read rightly."""
@@ -16,10 +16,17 @@ FIRST_PERSON: Final = frozenset({"user", "we"})
 
 @lru_cache(maxsize=4096)
 def subject_words(subject: str) -> frozenset[str]:
-    """A subject as words, without generic heads unless there is nothing else."""
+    """A subject as words, without generic heads and "new" unless there is nothing else."""
     words = [word for word in words_of(subject.replace("'s ", " ")).all if word not in {"of", "the"}]
-    heads = [word for word in words if word not in GENERIC_HEADS]
+    heads = [word for word in words if word not in GENERIC_HEADS and word not in RENEWED]
     return frozenset(heads or words)
+
+
+def same_attribute(one: str, other: str) -> bool:
+    """Whether two attributes are one: "boss" is "new boss"."""
+    return one == other or (
+        subject_words(one) == subject_words(other) and bool(RENEWED & set(f"{one} {other}".split()))
+    )
 
 
 def same_subject(one: str | None, other: str | None) -> bool:
