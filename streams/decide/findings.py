@@ -147,7 +147,8 @@ def _other_value(fact: Fact, known: Neighbour, how: Relation, told: str) -> Find
     if arity is Arity.EVENT:
         return None
     if arity is Arity.MANY:
-        counted = how is Relation.NUMBER and is_quantity(value) and is_quantity(old)
+        placed = fact.attribute == "is" and how in {Relation.NUMBER, Relation.TIME}
+        counted = placed or (how is Relation.NUMBER and is_quantity(value) and is_quantity(old))
         moved = words_of(fact.text).changes and (
             how is Relation.TIME or (how is Relation.NAME and is_replaceable(fact.attribute or ""))
         )
@@ -183,7 +184,8 @@ def _changed_thing(fact: Fact, known: Neighbour, *, named: bool = False) -> Find
             return Finding(known, "agrees", 0.85, f"{fact.subject} {value!r} is known")
         if how in {Relation.NUMBER, Relation.TIME} or (other == "change" and how is not Relation.OTHER):
             return Finding(known, "contradicts", 0.85, f"{fact.subject}: {old!r} became {value!r}")
-        if how in {Relation.NAME, Relation.OPPOSITE} and (named or is_replaceable(other or "")):
+        tells = fact.attribute == "change" or words_of(fact.text).changes
+        if how in {Relation.NAME, Relation.OPPOSITE} and (named or (tells and is_replaceable(other or ""))):
             return Finding(known, "contradicts", 0.75, f"{fact.subject}: {old!r} became {value!r}")
     return None
 

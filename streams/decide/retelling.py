@@ -58,7 +58,8 @@ def reported(fact: Fact, known: Neighbour) -> Finding | None:
     if report is None or fact.polarity != known.polarity or not _may_be_changed_by(fact, known):
         return None
     old, theirs = set(stems_of(report.old, fact.language)), set(stems_of(known.text, fact.language))
-    is_value = bool(old) and old <= set(stems_of(known.value or "", fact.language))
+    value = known.value if known.attribute is not None else known.text
+    is_value = bool(old) and old <= set(stems_of(value or "", fact.language))
     if not old <= theirs or not (is_value or (old and _about(fact, report) & theirs)):
         return None
     reason = f"{report.old!r} became {fact.value or report.new!r}"

@@ -7,7 +7,7 @@ from collections import Counter
 from enum import Enum
 
 from streams.decide.opposites import opposed
-from streams.decide.words import DATA, STOP, TIMES, Words, is_identifier, is_number, words_of
+from streams.decide.words import DATA, SPECIFIERS, STOP, TIMES, Words, is_identifier, is_number, words_of
 
 MAX_REORDERED = 4
 """Words of a value whose order does not matter ("14 March", "March 14")."""
@@ -104,7 +104,7 @@ def qualifies(one: str, other: str) -> bool:
     if longer[-len(shorter) :] == shorter:
         return True
     following = longer[len(shorter)] if longer[: len(shorter)] == shorter and len(longer) > len(shorter) else ""
-    return following in STOP
+    return following in STOP or following in SPECIFIERS
 
 
 def is_quantity(value: str) -> bool:

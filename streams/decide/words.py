@@ -20,25 +20,41 @@ FORGET = frozenset(DATA["forget"])
 TIMES = frozenset(DATA["times"])
 RENEWED = frozenset(DATA["renewed"])
 UNSPACED_NEGATIONS = frozenset(DATA["unspaced_negations"])
+SPECIFIERS = frozenset(DATA["specifiers"])
 NEVER = frozenset(DATA["never"])
 OFTEN = frozenset(DATA["often"])
 GENERIC_HEADS = frozenset(DATA["generic_heads"])
 _NUMBER_WORDS = {word: int(number) for number, words in DATA["numbers"].items() for word in words}
 _ORDINALS = {word: int(number) for word, number in DATA["ordinals"].items()}
+UNSPACED: Final = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+"""A letter of a script in which words are not set apart."""
+
+
+def _unspaced_words() -> str:
+    """The words of several signs that the data names, as a pattern, the longest first."""
+    opposites = (word.strip() for line in DATA["opposites"] for word in re.split(r"[|/]", line))
+    words = {word for word in (*opposites, *DATA["changes"], *DATA["times"]) if len(word) > 1 and UNSPACED.search(word)}
+    return "|".join(sorted(words, key=lambda word: (-len(word), word)))
+
+
 _TOKEN = re.compile(
+    rf"{_unspaced_words()}|"
     r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"
     r"|\d+(?:[.,:/]\d+)*(?:st|nd|rd|th)?(?![\w-])|[^\W_]+(?:[-_./:@+#&'][^\W_]+)*(?:\+\+|#)?"
 )
-UNSPACED: Final = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
-"""A letter of a script in which words are not set apart."""
 _HALVES = re.compile(r"\b(\d{1,2})(?::(\d\d))?\s*([ap])\.?m\b\.?")
 _OCLOCK = re.compile(r"\b(\d{1,2})(?:\s*uhr\b(?:\s*(\d\d)\b)?|\s*o'clock\b|h(\d\d)\b)")
 _DIAN = re.compile(r"(上午|早上|凌晨|中午|下午|晚上|傍晚)?\s*(\d{1,2})\s*[点點時](?:(\d\d)分?)?")
 _NOON: Final = 12
+_PARTS: Final = {"half": 30, "quarter": 15}
+_QUARTERS = re.compile(
+    rf"\b(?P<part>half|a quarter|quarter) (?P<side>past|to) (?P<hour>\d{{1,2}}|{'|'.join(_NUMBER_WORDS)})\b"
+)
+_EDGE = re.compile(r"(?<=\d)(?=[\u3040-\u30ff\u3400-\u9fff])|(?<=[\u3040-\u30ff\u3400-\u9fff])(?=\d)")
+"""Between a digit and a sign of a script without spaces, which are two words."""
 _LABEL = re.compile(r"[^:.!?\n]{2,100}[^\W\d_]:(?=\s)")
-_MULTIPLES: Final = frozenset({"100", "1000"})
-_SMALL: Final = 100
-"""Only a number below this multiplies the word behind it: "two hundred"."""
+_MULTIPLES: Final = frozenset({100, 1000})
+"""They multiply the number before them: "two hundred"."""
 MAX_CHARACTERS: Final = 4_000
 """Of a text that are compared."""
 _PHRASES = tuple(tuple(phrase.split()) for phrase in DATA["change_phrases"])
@@ -86,10 +102,9 @@ def words_of(text: str) -> Words:
     folded = re.sub(r"\bcan't\b|\bcannot\b", "can not", folded)
     folded = re.sub(r"(\w)n't\b", r"\1 not", folded)
     folded = re.sub(r"(\w)'(?:m|re|ve|ll|d)\b", r"\1", folded)
-    folded = _clock(folded)
-    folded = re.sub(r"\b([ldnjsm]|qu)'(?=\w)", r"\1 ", folded)
-    tokens = [_spelling(token) for token in _TOKEN.findall(folded)]
-    spelt = tuple(_joined_numbers(tokens))
+    folded = _EDGE.sub(" ", _clock(_english_clock(folded)))
+    folded = re.sub(r"\b([ldnjsmct]|qu)'(?=\w)", r"\1 ", folded)
+    spelt = tuple(_spelling(token) for token in _numbers_joined(_TOKEN.findall(folded)))
     content = tuple(word for word in spelt if word not in STOP and word not in NEGATIONS and word not in CHANGES)
     return Words(spelt, content)
 
@@ -104,6 +119,17 @@ def _clock(text: str) -> str:
         ),
         text,
     )
+
+
+def _english_clock(text: str) -> str:
+    """The hour in digits: "half past seven", "a quarter to eight"."""
+
+    def told(at: re.Match[str]) -> str:
+        hour = int(_NUMBER_WORDS.get(at["hour"], at["hour"]))
+        minute = _PARTS[at["part"].split()[-1]]
+        return _time(hour - 1, str(60 - minute)) if at["side"] == "to" else _time(hour, str(minute))
+
+    return _QUARTERS.sub(told, text)
 
 
 def _time(hour: int, minute: str | None) -> str:
@@ -139,8 +165,6 @@ def corrects(text: str) -> bool:
 
 
 def _spelling(token: str) -> str:
-    if token in _NUMBER_WORDS:
-        return str(_NUMBER_WORDS[token])
     if token in _ORDINALS:
         return str(_ORDINALS[token])
     if token[0].isdigit():
@@ -162,15 +186,32 @@ def _number(token: str) -> str:
     return bare.removesuffix(".0")
 
 
-def _joined_numbers(tokens: list[str]) -> list[str]:
-    """As in "twenty-one" and "two hundred" as one number each."""
+def _numbers_joined(tokens: list[str]) -> list[str]:
+    """Number words in digits, those of one number as one: "twenty-one", "two hundred and five", "三千五百"."""
     joined: list[str] = []
-    for token in tokens:
-        parts = token.split("-")
-        if len(parts) == 2 and all(part in _NUMBER_WORDS for part in parts):  # noqa: PLR2004 - tens and ones
-            joined.append(str(sum(_NUMBER_WORDS[part] for part in parts)))
-        elif joined and token in _MULTIPLES and joined[-1].isdigit() and int(joined[-1]) < _SMALL:
-            joined[-1] = str(int(joined[-1]) * int(token))
-        else:
+    run: list[int] = []
+    for token in [*tokens, ""]:
+        values = [_NUMBER_WORDS[part] for part in token.split("-") if part in _NUMBER_WORDS]
+        if token and len(values) == token.count("-") + 1:
+            run.extend(values)
+            continue
+        if run and run[-1] in _MULTIPLES and token == "and":  # noqa: S105 - a word
+            continue
+        joined.extend(str(number) for number in _numbers_of(run))
+        run = []
+        if token:
             joined.append(token)
     return joined
+
+
+def _numbers_of(run: list[int]) -> list[int]:
+    """The numbers that a run of number words says."""
+    if not any(number in _MULTIPLES for number in run):
+        tens_and_ones = len(run) == 2 and run[0] in range(20, 100, 10) and run[1] < 10  # noqa: PLR2004 - tens and ones
+        return [sum(run)] if tens_and_ones else run
+    total, current = 0, 0
+    for number in run:
+        current = max(current, 1) * number if number in _MULTIPLES else current + number
+        if number == max(_MULTIPLES):
+            total, current = total + current, 0
+    return [total + current]
