@@ -8,6 +8,7 @@ memory.
 from schemas.facts import Fact
 from streams.decide.arity import Arity, arity_of, is_one_by, is_replaceable
 from streams.decide.opposites import opposed
+from streams.decide.overlap import stem_set
 from streams.decide.paraphrase import paraphrase
 from streams.decide.preferences import preference
 from streams.decide.retelling import denied, over, reported, retold
@@ -32,6 +33,8 @@ def find(fact: Fact, neighbour: Neighbour, threshold: float) -> Finding | None:
     if same_text(fact.text, neighbour.text):
         return Finding(neighbour, "agrees", 1.0, "the same text is known")
     found = _compared(fact, neighbour, threshold)
+    if stem_set(fact.text, fact.language).isdisjoint(stem_set(neighbour.text, fact.language)):
+        return found
     if found is None or found.verdict == "contradicts":
         # Another word for the value is no other value; and of all that it contradicts, it may name what it replaces.
         found = paraphrase(fact, neighbour) or reported(fact, neighbour) or found

@@ -53,6 +53,12 @@ def stems_of(text: str, language: str) -> tuple[str, ...]:
     return tuple(stem(part, language) for word in words_of(text).content for part in _parts(word))
 
 
+@lru_cache(maxsize=8192)
+def stem_set(text: str, language: str) -> frozenset[str]:
+    """The different stems of a text's words of content."""
+    return frozenset(stems_of(text, language))
+
+
 def overlap(new: str, old: str, language: str, about: frozenset[str] = frozenset()) -> Overlap:
     """What two statements share.
 

@@ -5,6 +5,7 @@ Rule of this file: values are compared exactly, as words, numbers, times and nam
 
 from collections import Counter
 from enum import Enum
+from functools import lru_cache
 
 from streams.decide.opposites import opposed
 from streams.decide.words import DATA, SPECIFIERS, STOP, TIMES, Words, is_identifier, is_number, words_of
@@ -29,6 +30,7 @@ class Relation(Enum):
 _COMPARATORS = sorted((tuple(phrase.split()) for phrase in DATA["comparators"]), key=len, reverse=True)
 
 
+@lru_cache(maxsize=8192)
 def relation(new: str, old: str) -> Relation:  # noqa: PLR0911 - a ladder of tests
     """How ``new`` stands to ``old``."""
     fresh, known = words_of(new), words_of(old)

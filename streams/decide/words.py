@@ -7,7 +7,7 @@ import re
 import unicodedata
 from collections import Counter
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Final
 
 from streams.ruledata import load
@@ -73,22 +73,22 @@ class Words:
     all: tuple[str, ...]
     content: tuple[str, ...]
 
-    @property
+    @cached_property
     def plain(self) -> tuple[str, ...]:
         """Every word in order but negations and words of change."""
         return tuple(word for word in self.all if word not in NEGATIONS and word not in CHANGES)
 
-    @property
+    @cached_property
     def numbers(self) -> Counter[str]:
         """The numbers, each as often as it occurs."""
         return Counter(word for word in self.content if is_number(word))
 
-    @property
+    @cached_property
     def negative(self) -> bool:
         """Whether a negation is among the words."""
         return any(word in NEGATIONS for word in self.all)
 
-    @property
+    @cached_property
     def changes(self) -> bool:
         """Whether it is said to hold from now on."""
         spoken = " ".join(self.all)
@@ -152,6 +152,7 @@ def is_identifier(word: str) -> bool:
     return not is_number(word) and (any(sign.isdigit() for sign in word) or bool(re.search(r"\w[-_./:@]\w", word)))
 
 
+@lru_cache(maxsize=8192)
 def corrects(text: str) -> bool:
     """Whether a text begins by correcting what was said before."""
     opening = " ".join(re.findall(r"\w+", text[:120].casefold()))

@@ -7,7 +7,7 @@ Snowball's (snowballstem.org); a language it does not know keeps its words as th
 from functools import cache, lru_cache
 from typing import Any, Final
 
-import snowballstemmer
+from Stemmer import Stemmer
 
 _ALGORITHMS: Final = {
     "ar": "arabic",
@@ -36,7 +36,7 @@ MIN_LETTERS: Final = 4
 @cache
 def _stemmer(language: str) -> Any:
     algorithm = _ALGORITHMS.get(language)
-    return None if algorithm is None else snowballstemmer.stemmer(algorithm)
+    return None if algorithm is None else Stemmer(algorithm, 0)  # without its own cache, which threads could not share
 
 
 @lru_cache(maxsize=32_768)
