@@ -1,4 +1,4 @@
-"""What was said, understood: secrets masked, sentences told apart, facts taken, the rest skipped with a reason.
+"""What was said, understood: sentences told apart, facts taken, the rest skipped with a reason.
 
 Rule of this package: pure functions. Words, phrases and sentence forms are data (``data/*.yaml``), read once; code
 knows forms of language, never particular sentences.
@@ -6,7 +6,6 @@ knows forms of language, never particular sentences.
 
 from streams.extract.claims import Claim
 from streams.extract.interaction import extract_interaction
-from streams.extract.masking import mask, mask_command, mask_turn
 from streams.extract.reading import read_claim
 from streams.extract.turns import EXTRACTOR, extract
 
@@ -15,8 +14,5 @@ __all__ = [
     "Claim",
     "extract",
     "extract_interaction",
-    "mask",
-    "mask_command",
-    "mask_turn",
     "read_claim",
 ]

@@ -6,10 +6,11 @@ Rule of this file: only the nearest sentence that has an answer is asked; where 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from streams.extract.claims import Claim, tidy
 from streams.extract.english_nouns import noun_phrase
-from streams.extract.english_words import TIMES, is_name, is_number
+from streams.extract.english_words import TIMES, is_name, is_number, singular
 from streams.extract.reading import read_claim
 from streams.ruledata import load
 
@@ -18,10 +19,17 @@ _PATTERNS = {
     name: re.compile(_DATA[name], re.IGNORECASE | re.DOTALL)
     for name in ("pronoun", "expletive", "bare", "article", "name_end")
 }
+MAX_THING_WORDS = 5
+"""Of a thing that a pronoun can stand for."""
 MAX_VALUE_WORDS = 4
 """Of a correction that is only a value."""
 _PERSONS = frozenset(_DATA["persons"])
 _NOBODY = frozenset(_DATA["nobody"])
+_BEINGS = frozenset(_DATA["beings"])
+_ANAPHORA = frozenset(_DATA["anaphora"])
+_PLURALS: Final = frozenset({"they", "they're", "their"})
+LOOK_BACK: Final = 3
+"""Sentences before, in which a pronoun's thing is looked for."""
 _ENDINGS: dict[str, str] = _DATA["endings"]
 
 
@@ -59,12 +67,30 @@ def with_antecedent(pronoun: re.Match[str], before: Sequence[Said], speaker: str
     """
     word = pronoun["it"].casefold()
     persons = word in _PERSONS
-    for said in reversed(before):
+    for said in reversed(before[-LOOK_BACK:]):
         name = _thing_told(said, speaker, persons=persons)
-        if name is not None:
-            replaced = f"{name[0].upper()}{name[1:]}{_ENDINGS.get(word, '')}{pronoun['rest']}"
+        if name is not None and _fits(name, persons=persons, plural=word in _PLURALS):
+            ending = _ENDINGS.get(word, "")
+            ending = "'" if ending == "'s" and name.endswith("s") else ending
+            replaced = f"{name[0].upper()}{name[1:]}{ending}{pronoun['rest']}"
             return Resolved(replaced, read_claim(replaced, said.language, speaker), said.source)
     return None
+
+
+def stands_for_something(value: str) -> bool:
+    """Whether a value is nothing but words that stand for something said elsewhere."""
+    return all(word.strip(".,!?").casefold() in _ANAPHORA for word in value.split())
+
+
+def _fits(name: str, *, persons: bool, plural: bool) -> bool:
+    """Whether a pronoun can stand for a thing: he and she for beings, they for several, it for one that is none."""
+    head = _PATTERNS["name_end"].split(name, maxsplit=1)[0].split()
+    last = head[-1].strip(".,;:!?").casefold() if head else ""
+    several = singular(last) != last or " and " in name or any(is_number(word) for word in head[:2])
+    if plural:
+        return several
+    being = bool(_BEINGS & {word.casefold() for word in head}) or any(is_name(word) for word in head[-1:])
+    return being and not several if persons else not several
 
 
 def _thing_told(said: Said, speaker: str, *, persons: bool) -> str | None:
@@ -73,15 +99,26 @@ def _thing_told(said: Said, speaker: str, *, persons: bool) -> str | None:
     if claim.subject is None or claim.value is None:
         return None
     if claim.subject not in {speaker, *_NOBODY}:
-        return _subject_told(said.text, claim.subject, speaker)
-    if persons and claim.subject in {speaker, "we"} and not is_name(claim.value):
+        owner, _, thing = claim.subject.partition("'s ")
+        own = f"my {thing}" if owner == speaker and thing else None
+        return _subject_told(said.text, claim.subject, speaker) or own
+    of_speaker = claim.subject in {speaker, "we"}
+    return None if persons and of_speaker and not is_name(claim.value) else _object_told(said.text, claim.value)
+
+
+def _object_told(sentence: str, value: str) -> str | None:
+    """The value of a claim as the name of a thing, without what was done with it."""
+    start = sentence.find(value)
+    thing = _PATTERNS["name_end"].split(value, maxsplit=1)[0]
+    if start <= 0 or not thing or len(thing.split()) > MAX_THING_WORDS:
         return None
-    start = said.text.find(claim.value)
-    article = _PATTERNS["article"].search(said.text[:start]) if start > 0 else None
+    if is_number(thing.split()[0]):
+        return f"the {thing}"
+    article = _PATTERNS["article"].search(sentence[:start])
     if article is None:
         return None
     kept = "the " if article.group().strip().casefold() in {"a", "an", "the"} else article.group()
-    return kept + _PATTERNS["name_end"].split(claim.value, maxsplit=1)[0]
+    return kept + thing
 
 
 def _subject_told(sentence: str, subject: str, speaker: str) -> str | None:

@@ -10,7 +10,6 @@ thing can have:
 * "change": it was changed to the value, whatever the attribute is.
 """
 
-import re
 from dataclasses import dataclass
 from typing import Final
 
@@ -58,10 +57,12 @@ def bounded(claim: Claim) -> Claim:
     return claim
 
 
-_SPACES = re.compile(r"\s+")
+_LEFT_EDGES = " \t\n!?;:,…\"'“”„«»()。\uff01\uff1f\uff0c"
+"""But a full stop, which begins the names of some files."""
 _EDGES = " \t\n.!?;:,…\"'“”„«»()。\uff01\uff1f\uff0c"
 
 
 def tidy(text: str) -> str:
     """A phrase with single blanks and without punctuation at its edges."""
-    return _SPACES.sub(" ", text).strip(_EDGES)
+    words = " ".join(text.split()).rstrip(_EDGES).lstrip(_LEFT_EDGES)
+    return words if words[:1] == "." and words[1:2].isalnum() else words.lstrip(_EDGES)

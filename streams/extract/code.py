@@ -17,6 +17,7 @@ _DATA = load("extract", "code")
 _LINE = re.compile("|".join(f"(?:{pattern})" for pattern in _DATA["lines"]))
 _CONTINUATION = re.compile("|".join(f"(?:{pattern})" for pattern in _DATA["continuations"]))
 _SIGNATURES = tuple((row["language"], re.compile(row["pattern"], re.MULTILINE)) for row in _DATA["signatures"])
+_FORMS = re.compile("|".join(f"(?:{pattern})" for pattern in _DATA["forms"]))
 _COMMAND = re.compile(_DATA["command"])
 _SHELLS = frozenset(_DATA["shells"])
 _DEFINED = re.compile(_DATA["defined"], re.MULTILINE)
@@ -86,3 +87,8 @@ def commands_in(text: str) -> tuple[str, ...]:
     inline = [part for part in _INLINE.findall(text) if is_command(part)]
     prompted = [line.strip() for line in _PROMPT.findall(text) if is_command(line)]
     return tuple(dict.fromkeys([*inline, *prompted]))
+
+
+def has_form_of_code(text: str) -> bool:
+    """Whether a text holds something in the form of code: a call, a path, a version, an option, a joined name."""
+    return _FORMS.search(text) is not None

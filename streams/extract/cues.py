@@ -6,10 +6,14 @@ Rule of this file: it matches; what follows from a match is decided where it is 
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from streams.ruledata import load
 
+MAX_WHOLE: Final = 400
+"""Characters of a sentence that can be nothing but phrases."""
 _FLAGS = re.IGNORECASE | re.UNICODE | re.DOTALL
+_OPENING_MARKS = " \t\"'“”„«(¡"
 _EDGE = r"[\s,.!?;:…~\-\u2013—'\"()。\uff01\uff1f\uff0c、\uff1a\uff1b]*"
 
 
@@ -39,12 +43,12 @@ class Cue:
     def found(self, text: str) -> bool:
         """Whether the phrase stands where it must: at the beginning, anywhere, or as the whole."""
         return bool(
-            (self.start and self.start.match(text))
+            (self.start and self.start.match(text.lstrip(_OPENING_MARKS)))
             or (self.anywhere and self.anywhere.search(text))
             or self.is_all_of(text)
         )
 
-    def is_all_of(self, text: str, *, spare: int = 2, strict: bool = False) -> bool:
+    def is_all_of(self, text: str, *, spare: int = 1, strict: bool = False) -> bool:
         """Whether the text is such phrases, punctuation and at most ``spare`` more words (a name, an "all").
 
         Args:
@@ -52,7 +56,7 @@ class Cue:
             spare: How many more words there may be; a number is never spare.
             strict: More words must stand behind punctuation: "yes, Anna", but not "no alcohol".
         """
-        match = self.whole.match(text) if self.whole else None
+        match = self.whole.match(text) if self.whole and len(text) <= MAX_WHOLE else None
         if match is None:
             return False
         rest = match["rest"].strip()
@@ -76,6 +80,7 @@ def _cue(spec: Mapping[str, list[str]]) -> Cue:
 
 _FAMILIES = (
     "greeting",
+    "wellbeing",
     "reaction",
     "verdict",
     "meta",
@@ -86,11 +91,11 @@ _FAMILIES = (
     "correction",
     "echo",
 )
-_BY_LANGUAGE = ("hypothetical", "question", "request", "proposal", "result")
+_BY_LANGUAGE = ("hypothetical", "question", "request", "standing", "proposal", "choice", "result")
 
 _DATA = load("extract", "cues")
-_DATA["chatter"] = {"whole": [*_DATA["greeting"]["whole"], *_DATA["reaction"]["whole"]]}
-"""Both at once: "sounds good, thank you"."""
+_DATA["chatter"] = {"whole": [line for name in ("greeting", "wellbeing", "reaction") for line in _DATA[name]["whole"]]}
+"""All at once: "sounds good, thank you"."""
 CUES: dict[str, Cue] = {name: _cue(_DATA[name]) for name in (*_FAMILIES, "accept", "chatter")}
 SPOKEN: dict[str, dict[str, re.Pattern[str]]] = {
     name: {language: re.compile(pattern, _FLAGS) for language, pattern in _DATA[name].items()} for name in _BY_LANGUAGE
@@ -100,4 +105,4 @@ SPOKEN: dict[str, dict[str, re.Pattern[str]]] = {
 def spoken(name: str, text: str, language: str) -> bool:
     """Whether a cue of that language is in the text; where the language has none or is unknown, English is tried."""
     patterns = SPOKEN[name]
-    return bool(patterns.get(language, patterns["en"]).search(text))
+    return bool(patterns.get(language, patterns["en"]).search(text.lstrip(_OPENING_MARKS)))

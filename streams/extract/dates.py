@@ -25,18 +25,20 @@ class _Table:
     resolve: Resolver
 
 
-def resolve_dates(text: str, spoken_at: datetime, language: str) -> str:
+def resolve_dates(text: str, spoken_at: datetime, language: str, *, happened: bool = False) -> str:
     """The text with a date in parentheses behind each relative one.
 
     Args:
         text: One sentence.
         spoken_at: When it was said, with the speaker's zone.
         language: ISO 639-1; an unknown one is read as English.
+        happened: Whether it is told of something that happened: then a bare weekday is the last one.
     """
     day = spoken_at.date()
     for table in _TABLES.get(language, _TABLES["en"]):
         text = table.pattern.sub(partial(_dated, table.resolve, day), text)
-    return text
+    past = _PAST.get(language if language in _TABLES else "en")
+    return past.pattern.sub(partial(_dated, past.resolve, day), text) if happened and past is not None else text
 
 
 def _dated(resolve: Resolver, day: date, match: re.Match[str]) -> str:
@@ -44,15 +46,21 @@ def _dated(resolve: Resolver, day: date, match: re.Match[str]) -> str:
     if _RESOLVED.match(match.string, match.end()):
         return told
     try:
-        return f"{told} ({resolve(match, day)})"
+        date_told = resolve(match, day)
     except (OverflowError, ValueError):  # the calendar ends in 9999
         return told
+    return f"{told} ({date_told})" if date_told else told
 
 
 def _tables(spec: Mapping[str, Any], *, spaced: bool) -> tuple[_Table, ...]:
     edge = r"\b" if spaced else ""
-    build = (_day_table, _weekday_table, _stretch_table, _span_table)
-    return tuple(make(spec, edge) for make in build)
+    build = (
+        ("days", _day_table),
+        ("weekdays", _weekday_table),
+        ("last_unit", _stretch_table),
+        ("numbers", _span_table),
+    )
+    return tuple(make(spec, edge) for key, make in build if key in spec)
 
 
 def _compile(pattern: str) -> re.Pattern[str]:
@@ -72,23 +80,51 @@ def _day_table(spec: Mapping[str, Any], edge: str) -> _Table:
 def _weekday_table(spec: Mapping[str, Any], edge: str) -> _Table:
     names = "|".join(spec["weekdays"])
     gap = r"\s+" if edge else ""
-    last, upcoming = "|".join(spec["last"]), "|".join(spec["next"])
-    last_after, next_after = "|".join(spec.get("last_after", [])), "|".join(spec.get("next_after", []))
-    if last:
-        pattern = f"{edge}(?:(?P<last>{last})|(?P<next>{upcoming})){gap}(?P<day>{names}){edge}"
-    else:
-        pattern = f"{edge}(?P<day>{names}){gap}(?:(?P<last>{last_after})|(?P<next>{next_after})){edge}"
+    before = _groups(spec, {"last": "last", "next": "next", "this": "this"})
+    after = _groups(spec, {"last_after": "last", "next_after": "next"}, suffix="_after")
+    ways = [f"(?:{before}){gap}(?P<day>{names})"]
+    if after:
+        ways.insert(0, f"(?P<day_before>{names}){gap}(?:{after})")
 
     def resolve(match: re.Match[str], day: date) -> str:
-        wanted = int(spec["weekdays"][match["day"].casefold()])
+        found = {name.removesuffix("_after"): told for name, told in match.groupdict().items() if told}
+        wanted = int(spec["weekdays"][found.get("day", found.get("day_before", "")).casefold()])
+        monday = day - timedelta(days=day.weekday())
+        if "this" in found:
+            meant = monday + timedelta(days=wanted)
+            return meant.isoformat() if meant >= day else ""
         if "by_week" in spec:
-            monday = day - timedelta(days=day.weekday()) + timedelta(weeks=-1 if match["last"] else 1)
-            return (monday + timedelta(days=wanted)).isoformat()
-        if match["last"]:
-            return (day - timedelta(days=(day.weekday() - wanted - 1) % _DAYS_IN_WEEK + 1)).isoformat()
+            return (monday + timedelta(weeks=-1 if "last" in found else 1, days=wanted)).isoformat()
+        if "last" in found:
+            return _last(wanted, day).isoformat()
         return (day + timedelta(days=(wanted - day.weekday() - 1) % _DAYS_IN_WEEK + 1)).isoformat()
 
-    return _Table(_compile(pattern), resolve)
+    return _Table(_compile(f"{edge}(?:{'|'.join(ways)}){edge}"), resolve)
+
+
+def _groups(spec: Mapping[str, Any], keys: Mapping[str, str], suffix: str = "") -> str:
+    """Alternatives, one named group for each key that has words."""
+    return "|".join(f"(?P<{name}{suffix}>{'|'.join(spec[key])})" for key, name in keys.items() if spec.get(key))
+
+
+def _last(weekday: int, day: date) -> date:
+    """The last such day before a day."""
+    return day - timedelta(days=(day.weekday() - weekday - 1) % _DAYS_IN_WEEK + 1)
+
+
+def _past_table(spec: Mapping[str, Any], edge: str) -> _Table | None:
+    """A bare weekday of what happened: "I sold it on Tuesday"."""
+    words = "|".join(spec.get("past", []))
+    if not words:
+        return None
+    names = "|".join(spec["weekdays"])
+    told = "|".join([*spec.get("last_after", []), *spec.get("next_after", [])])
+    edge += rf"(?!\s+(?:{told}))" if told else ""
+
+    def resolve(match: re.Match[str], day: date) -> str:
+        return _last(int(spec["weekdays"][match["day"].casefold()]), day).isoformat()
+
+    return _Table(_compile(rf"\b(?:{words})\s+(?P<day>{names}){edge}"), resolve)
 
 
 def _stretch_table(spec: Mapping[str, Any], edge: str) -> _Table:
@@ -104,7 +140,8 @@ def _stretch_table(spec: Mapping[str, Any], edge: str) -> _Table:
         return f"{day.year + int(offset):04}"
 
     longest = sorted(rows, key=len, reverse=True)
-    return _Table(_compile(f"{edge}(?:{'|'.join(longest)}){edge}"), resolve)
+    ahead = f"(?!{spec['not_before']})" if "not_before" in spec else ""
+    return _Table(_compile(f"{edge}(?:{'|'.join(longest)}){edge}{ahead}"), resolve)
 
 
 def _span_table(spec: Mapping[str, Any], edge: str) -> _Table:
@@ -137,7 +174,11 @@ def _months_later(day: date, months: int) -> date:
     return date(year, month + 1, min(day.day, calendar.monthrange(year, month + 1)[1]))
 
 
-_UNSPACED = frozenset({"zh", "ja"})
+_UNSPACED = frozenset({"zh", "ja", "ko"})
 _TABLES = {
     name: _tables(spec, spaced=name not in _UNSPACED) for name, spec in load("extract", "dates")["languages"].items()
+}
+_PAST = {
+    name: _past_table(spec, r"\b" if name not in _UNSPACED else "")
+    for name, spec in load("extract", "dates")["languages"].items()
 }

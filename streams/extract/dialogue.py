@@ -5,32 +5,39 @@ Rule of this file: a fact made of two turns names both as its sources.
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
 
 from schemas.conversation import Turn
+from streams.extract.antecedents import pronoun_of
 from streams.extract.blocks import blocks_of
 from streams.extract.claims import Claim, tidy
 from streams.extract.cues import CUES, SPOKEN, spoken
 from streams.extract.drafts import Draft
-from streams.extract.english import polarity_of
-from streams.extract.english_nouns import without_determiner
 from streams.extract.language import language_of
 from streams.extract.openers import opened
+from streams.extract.questions import (
+    answer_of,
+    asks_by_telling,
+    attribute_asked,
+    claim_of_answer,
+    is_answerable,
+    is_courtesy,
+    takes_all_or_none,
+    thing_asked,
+)
 from streams.extract.reading import read_claim, speaker_of
 from streams.extract.sentences import sentences_of
-from streams.extract.significance import is_question
-from streams.ruledata import load
+from streams.extract.significance import THIN, is_question, mood_of, reason_against
+from streams.extract.stance import is_light
 
 MAX_ANSWER_WORDS = 12
 MAX_AGREED = 3
 """Facts that one agreement can make."""
+MAX_TOLD = 200
+"""Characters before a question such as "which one?" that it is told with."""
 LOOK_BACK = 4_000
 """Characters of an earlier turn that are read."""
-_DATA = load("extract", "dialogue")
-_PATTERNS = {
-    name: re.compile(_DATA[name], re.IGNORECASE)
-    for name in ("yes", "no", "which", "what_is", "where_live", "how_old", "polar")
-}
-_POLAR_VERBS: dict[str, str] = _DATA["polar_verbs"]
 
 
 def last_of_other(turn: Turn, context: Sequence[Turn]) -> Turn | None:
@@ -49,70 +56,102 @@ def sentences_said(turn: Turn) -> list[tuple[str, str]]:
 
 
 def question_of(turn: Turn) -> str | None:
-    """The question of a turn; of several the one that says most, the last of equals."""
-    asked = [sentence for sentence, language in sentences_said(turn) if is_question(sentence, language)]
-    return opened(max(reversed(asked), key=lambda sentence: len(sentence.split()))).text if asked else None
+    """The question of a turn; of several the one that says most, the last of equals. One of courtesy asks nothing."""
+    asked = []
+    told = ""
+    for sentence, language in sentences_said(turn):
+        question = opened(sentence).text
+        if (is_question(sentence, language) or asks_by_telling(sentence)) and not is_courtesy(question):
+            asked.append(f"{told} {question}".strip() if is_light(question, language) else question)
+        told = f"{told} {sentence}"[-MAX_TOLD:]
+    return max(reversed(asked), key=lambda sentence: len(sentence.split())) if asked else None
 
 
-def answered(turn: Turn, before: Turn, sentence: str, language: str) -> Draft | None:
-    """The fact of a short answer with its question, or None where it answers nothing.
+def answered(turn: Turn, before: Turn, question: str, sentence: str, language: str) -> Draft | None:
+    """The fact of a short answer with its question, or None where it answers nothing or stands by itself.
 
     Args:
         turn: The turn that answers.
         before: The turn that asked.
-        sentence: Its first sentence.
+        question: What it asked, as ``question_of`` gives it.
+        sentence: The first sentence of the answer.
         language: Of the answer.
     """
     if len(sentence.split()) > MAX_ANSWER_WORDS or is_question(sentence, language):
         return None
-    question = question_of(before)
-    if question is None:
+    speaker, tongue = speaker_of(turn), _tongue(question, language)
+    claim = read_claim(opened(sentence).text, language, speaker)
+    attribute = attribute_asked(question, tongue)
+    if claim.subject == speaker and claim.attribute in {"is", "is a"} and attribute is not None:
+        return _draft(turn, before, sentence, text=sentence, claim=replace(claim, attribute=attribute), language=tongue)
+    if claim.is_read and pronoun_of(sentence) is not None:
+        thing = thing_asked(question, tongue, speaker)
+        told = replace(claim, subject=thing)
+    else:
+        thing = "" if _answers(question, sentence, claim, tongue=tongue, language=language, speaker=speaker) else None
+        told = claim_of_answer(question, sentence, tongue, speaker)
+    if thing is None:
         return None
-    says_yes, says_no = bool(_PATTERNS["yes"].match(sentence)), bool(_PATTERNS["no"].match(sentence))
-    speaker = speaker_of(turn)
-    if not (says_yes or says_no) and (read_claim(sentence, language, speaker).is_read or not _carries(sentence)):
-        return None
-    claim = _answer_claim(question, sentence, speaker, negative=says_no)
-    if says_yes or says_no:
-        polar = _PATTERNS["polar"].match(question)
-        if polar is None:
-            return None
+    return _draft(turn, before, sentence, text=f"{question} {sentence}", claim=told, language=tongue)
+
+
+def _answers(question: str, sentence: str, claim: Claim, *, tongue: str, language: str, speaker: str) -> bool:
+    """Whether a sentence needs its question to be understood."""
+    answer = answer_of(sentence)
+    if answer.says:
+        stands = read_claim(answer.more, language, speaker).subject in {speaker, "we"}
+        return is_answerable(question, tongue) and not stands
+    if takes_all_or_none(question, sentence):
+        return True
+    if is_light(sentence, language):
+        return False
+    bare = claim.attribute == "to do" and claim.subject != speaker  # read into what is only a phrase: "3 May"
+    reason = reason_against(sentence, language)
+    return (bare or not claim.is_read) and reason in {None, THIN}
+
+
+def _draft(turn: Turn, before: Turn, sentence: str, *, text: str, claim: Claim, language: str) -> Draft:
     return Draft(
-        text=f"{question} {sentence}",
+        text=text,
         claim=claim,
         role=turn.role,
-        language=language if language != "und" else language_of(question),
+        language=language,
         sources=(before.identified().turn_id or "", turn.identified().turn_id or ""),
+        mood="decision" if spoken("proposal", text, language) else mood_of(sentence, claim, language),
         told=sentence,
     )
 
 
-def _carries(sentence: str) -> bool:
-    return not (CUES["greeting"].is_all_of(sentence, spare=0) or CUES["reaction"].is_all_of(sentence, spare=0))
+def _tongue(question: str, language: str) -> str:
+    """The language of a question and its answer: a short answer alone tells none."""
+    asked = language_of(question)
+    return asked if asked != "und" else language
 
 
-def _answer_claim(question: str, answer: str, speaker: str, *, negative: bool) -> Claim:
-    polar = _PATTERNS["polar"].match(question)
-    if polar is not None:
-        claim = read_claim(f"I {_POLAR_VERBS[polar['verb'].casefold()]} {polar['rest']}", "en", speaker)
-        return Claim(claim.subject, claim.attribute, claim.value, "negative" if negative else claim.polarity)
-    value = without_determiner(answer)
-    if _PATTERNS["where_live"].match(question):
-        return Claim(speaker, "home", re.sub(r"^in\s+", "", value, flags=re.IGNORECASE))
-    if _PATTERNS["how_old"].match(question):
-        return Claim(speaker, "age", value)
-    for form in ("which", "what_is"):
-        match = _PATTERNS[form].match(question)
-        if match is not None:
-            noun = tidy(match["noun"]).casefold()
-            thing = noun.removesuffix(" called").removesuffix(" named")
-            return Claim(speaker, noun, value) if thing == noun else Claim(f"{speaker}'s {thing}", "name", value)
-    return Claim(polarity=polarity_of(answer))
+_PIECES: Final = re.compile(r"[,.;!\u3002\uff0c\uff01]+")
 
 
 def agrees(sentence: str) -> bool:
-    """Whether a sentence is nothing but an agreement."""
-    return CUES["accept"].is_all_of(sentence, spare=0)
+    """Whether a sentence is nothing but an agreement, thanks aside."""
+    if CUES["accept"].is_all_of(sentence, spare=0):
+        return True
+    pieces = [piece for piece in _PIECES.split(sentence) if piece.strip()]
+    accepts = [CUES["accept"].is_all_of(piece, spare=0) for piece in pieces]
+    return any(accepts) and all(
+        accepted or CUES["greeting"].is_all_of(piece, spare=0) for accepted, piece in zip(accepts, pieces, strict=True)
+    )
+
+
+def chosen(turn: Turn, before: Turn, sentence: str, language: str) -> Draft | None:
+    """The decision of a sentence that takes one of the things put forward just before, or None."""
+    if len(sentence.split()) > MAX_ANSWER_WORDS or not spoken("choice", sentence, language):
+        return None
+    proposals = [text for text, told_in in sentences_said(before) if _is(text, told_in, "proposal")]
+    if not proposals:
+        return None
+    claim = read_claim(opened(sentence).text, language, speaker_of(turn))
+    text = f"{proposals[-1]} {sentence}"
+    return replace(_draft(turn, before, sentence, text=text, claim=claim, language=language), mood="decision")
 
 
 def agreed(turn: Turn, before: Turn, sentence: str) -> list[Draft]:

@@ -1,6 +1,7 @@
-"""The English grammar: from a sentence to a claim.
+"""English: from a sentence to a claim.
 
-Rule of this file: general sentence forms only; words and whole-sentence forms are data. What fits no form has no claim.
+Rule of this file: it brings a sentence into its plain order (no contraction, no negation, no "I think"), then tries
+forms and grammar; words and forms are data. What fits none has no claim.
 """
 
 import re
@@ -9,24 +10,21 @@ from dataclasses import dataclass, replace
 from schemas.facts import Polarity
 from streams.extract.claims import MAX_CLAIM, Claim, bounded, tidy
 from streams.extract.english_copula import read_copula
-from streams.extract.english_nouns import NounPhrase, noun_phrase, without_determiner
+from streams.extract.english_forms import by_change, by_form
+from streams.extract.english_grammar import by_grammar, has_verb, holds_clause, verbal
+from streams.extract.english_nouns import noun_phrase
 from streams.extract.english_words import (
     ADVERBS,
-    AUXILIARIES,
     CHANGES,
-    CLAUSE_SUBJECTS,
     COPULAS,
     DATA,
     DETERMINERS,
     MODALS,
-    ORDERING,
     PARTICLES,
     PASTS,
     POSSESSIVES,
     PREPOSITIONS,
     PROGRESSIVES,
-    PRONOUNS,
-    THIRD,
     VERBS,
 )
 
@@ -43,16 +41,25 @@ _CONTRACTIONS = tuple(
         (r"\b(it|that|this|he|she|there|here|what|who)'s\b", r"\1 is"),
     )
 )
+_CANNOT = "cannot"
 _NEGATION = re.compile(
     r"\b(?<!and )(?<!but )(?<!or )(?<!, )(?:not(?! only)|never|no longer)\b\s*|\b(?:any ?more|any longer)\b",
     re.IGNORECASE,
 )
-_NO_OBJECT = re.compile(r"(?<=\w )no (?=\w)", re.IGNORECASE)
+_NO_OBJECT = re.compile(r"(?:^|(?<=\w ))no (?=\w)", re.IGNORECASE)
 _COLON = re.compile(r"^[^:]{1,120}[^\d\s:]:\s+(?=(?:I|we|my|our|the|it)\b)", re.IGNORECASE)
 _BUT = re.compile(
-    r",?\s+(?:but|because|since|although|though|while|whereas|so that|which|if|unless|when|whenever)\s.*", re.IGNORECASE
+    r",?\s+(?:but|because|since|although|though|while|whereas|so that|which|if|unless|when|whenever)\s.*",
+    re.IGNORECASE,
 )
-_FRONTED = re.compile(r"^(?:in|on|at|for|with|since|during|as of|after|before|by)\s[^,]{1,60},\s+", re.IGNORECASE)
+_ELIDED = re.compile(DATA["elided"], re.IGNORECASE)
+_HEDGE = re.compile(DATA["hedge"], re.IGNORECASE)
+_FRONTED = re.compile(
+    r"^(?:(?:in|on|at|for|with|since|during|as of|after|before|by|according to|due to|because of|thanks to|from|as"
+    r"|among|besides|apart from)\s[^,]{1,60}|\w+ly|overall|today|yesterday|nowadays|sometimes|often|in general"
+    r"|one time),\s+",
+    re.IGNORECASE,
+)
 _CLEFT_SUBJECT = re.compile(
     r"(?P<value>.+?) (?:is|are) (?:the (?P<noun>[\w -]{1,40}?)(?: that| which| who)?|what|where|who)"
     r" (?P<who>i|we) (?P<verb>[\w ]+?)",
@@ -79,7 +86,7 @@ def read_english(sentence: str, speaker: str) -> Claim | None:
         speaker: Who "I" is, as a subject.
     """
     clause = _clause(sentence[:MAX_CLAIM])
-    for read in (_by_form, _by_cleft, _by_change, _by_topic, _by_grammar):
+    for read in (_by_report, _by_habit, by_form, _by_cleft, by_change, _by_label, _by_topic, _by_ellipsis, by_grammar):
         claim = read(clause.text, speaker)
         if claim is not None and claim.value:
             return bounded(replace(claim, polarity=clause.polarity))
@@ -96,51 +103,99 @@ def _clause(sentence: str) -> _Clause:
     colon = _COLON.match(text)
     if colon:
         text = text[colon.end() :]
-    for pattern, full in _CONTRACTIONS:
-        text = pattern.sub(full, text)
+    text = _ELIDED.sub(r"I \g<0>", text)
+    if "'" in text or _CANNOT in text.casefold():
+        for pattern, full in _CONTRACTIONS:
+            text = pattern.sub(full, text)
     main = _BUT.sub("", text)
     negative = bool(_NEGATION.search(main)) or bool(_NO_OBJECT.search(main))
-    text = _NO_OBJECT.sub("", _NEGATION.sub("", text)) if negative else text
+    text = _NO_OBJECT.sub("", _NEGATION.sub("", main)) + text[len(main) :] if negative else text
     text = tidy(CHANGES.sub(" ", text))
+    text = _HEDGE.sub("", text)
     fronted = _FRONTED.match(text)
     return _Clause(text[fronted.end() :] if fronted else text, "negative" if negative else "affirmative")
 
 
-_PART = {"{s}": r"(?P<s>[^,;]{1,120}?)", "{v}": r"(?P<v>.{1,200}?)", "{old}": r"(?P<old>.{1,80}?)"}
+_REPORT, _OWN_REPORT, _HABIT = (re.compile(DATA[name], re.IGNORECASE) for name in ("report", "own_report", "habit"))
+_OF_OTHERS = re.compile(r"(?:he|she|they|i)\b", re.IGNORECASE)
+_ELLIPTIC = frozenset(DATA["elliptic"])
+_LABEL = re.compile(r"(?P<label>[^\W\d][\w '-]{1,30}):\s+(?P<value>\S.{0,100})")
+_LABELS: dict[str, str] = DATA["labels"]
+_SAYING = frozenset({"said", "told", "asked", "thought", "wrote"})
+_HAVING = frozenset({"has", "have", "had"})
 
 
-def _compiled(pattern: str) -> re.Pattern[str]:
-    for mark, group in _PART.items():
-        pattern = pattern.replace(mark, group)
-    return re.compile(pattern, re.IGNORECASE)
+def _by_report(text: str, speaker: str) -> Claim | None:
+    """As in "my sister says she hates olives": the claim is hers; of what she says of others, only that she says it."""
+    own = _OWN_REPORT.fullmatch(text)
+    if own is not None:
+        return _read(own["told"] or own["heard"], speaker)
+    match = _REPORT.fullmatch(text)
+    phrase = noun_phrase(match["s"], speaker) if match is not None and _names_somebody(match["s"]) else None
+    if match is None or phrase is None or phrase.whole == speaker:
+        return None
+    told = match["told"]
+    pronoun = _OF_OTHERS.match(told)
+    quotes = match["quote"] is not None
+    if pronoun is not None and (pronoun.group().casefold() != "i" or quotes):
+        claim = _read(f"I{told[pronoun.end() :]}" if quotes else told, phrase.whole)
+        return replace(claim, subject=phrase.whole) if claim is not None else None
+    return Claim(phrase.whole, "to say", told)
 
 
-_FORMS = tuple((_compiled(row["pattern"]), row.get("subject"), row["attribute"]) for row in DATA["forms"])
-_CHANGE_FORMS = tuple(_compiled(pattern) for pattern in DATA["change_forms"])
+def _by_label(text: str, speaker: str) -> Claim | None:
+    """As in "name: Ruta", "deadline: 3 May": of oneself, or of what has one of it."""
+    match = _LABEL.fullmatch(text)
+    if match is None:
+        return None
+    label, value = match["label"].casefold(), match["value"]
+    if label in _LABELS:
+        return Claim(speaker, _LABELS[label], value)
+    phrase = noun_phrase(label, speaker)
+    return Claim(phrase.thing, "identity", value) if phrase is not None and phrase.names_attribute else None
 
 
-def _by_form(text: str, speaker: str) -> Claim | None:
-    for pattern, subject, attribute in _FORMS:
-        match = pattern.fullmatch(text)
-        if match is None:
-            continue
-        value = without_determiner(match["v"])
-        if subject == "user":
-            return Claim(speaker, attribute, value)
-        phrase = noun_phrase(match["s"], speaker)
-        if phrase is not None and not _has_verb(match["s"]):
-            return Claim(phrase.whole, attribute, value)
-    return None
+def _names_somebody(text: str) -> bool:
+    """Whether a text is a noun phrase: "my sister", but not "I finished the" before "report"."""
+    words = text.split()
+    return (
+        not has_verb(text) and not holds_clause(words) and words[-1].casefold() not in DETERMINERS | POSSESSIVES.keys()
+    )
 
 
-def _by_change(text: str, speaker: str) -> Claim | None:
-    for pattern in _CHANGE_FORMS:
-        match = pattern.fullmatch(text)
-        if match is not None and not match["s"].casefold().startswith("from "):
-            phrase = noun_phrase(match["s"], speaker)
-            if phrase is not None:
-                return Claim(phrase.whole, "change", without_determiner(match["v"]))
-    return None
+def _by_habit(text: str, speaker: str) -> Claim | None:
+    """As in "I used to live in Faro": it was so, whatever is so now."""
+    match = _HABIT.fullmatch(text)
+    phrase = noun_phrase(match["s"], speaker) if match is not None and not has_verb(match["s"]) else None
+    if match is None or phrase is None:
+        return None
+    words = match["rest"].split()
+    if words[0].casefold() == "be" and len(words) > 1:
+        return read_copula(phrase, words[1:], speaker, past=True, modal="did")
+    return verbal(phrase, words[0].casefold(), words[1:], modal="", past=True)
+
+
+def _by_ellipsis(text: str, speaker: str) -> Claim | None:
+    """As in "just got back from Faro", "love old maps", "working as a ferryman": the speaker is left out."""
+    words = text.split()
+    while len(words) > 1 and words[0].casefold() in ADVERBS:
+        words = words[1:]
+    first = words[0].casefold() if words else ""
+    later = {word.casefold().strip(".,;:!?") for word in words[1:]}
+    if len(words) < 2 or first in _SAYING or later & (COPULAS | MODALS | _HAVING):  # noqa: PLR2004 - words
+        return None
+    if first in PROGRESSIVES:
+        return _read(f"I am {' '.join(words)}", speaker)
+    elliptic = first in _ELLIPTIC or (
+        first in PASTS
+        and first not in VERBS
+        and words[1].casefold() in PREPOSITIONS | PARTICLES | DETERMINERS | POSSESSIVES.keys()
+    )
+    return _read(f"I {' '.join(words)}", speaker) if elliptic else None
+
+
+def _read(text: str, speaker: str) -> Claim | None:
+    return next((claim for read in (_by_habit, by_form, by_grammar) if (claim := read(text, speaker))), None)
 
 
 def _by_cleft(text: str, speaker: str) -> Claim | None:
@@ -148,113 +203,17 @@ def _by_cleft(text: str, speaker: str) -> Claim | None:
     match = _CLEFT_SUBJECT.fullmatch(text)
     if match is None:
         return None
-    claim = _by_form(f"{match['who']} {match['verb']} {match['value']}", speaker)
-    return claim or _by_grammar(f"{match['who']} {match['verb']} {match['value']}", speaker)
+    claim = by_form(f"{match['who']} {match['verb']} {match['value']}", speaker)
+    return claim or by_grammar(f"{match['who']} {match['verb']} {match['value']}", speaker)
 
 
 def _by_topic(text: str, speaker: str) -> Claim | None:
     """As in "The chess club, I am a member there": what stands in front is the value."""
     match = _TOPIC.fullmatch(text)
-    if match is None or match["place"] is None or _has_verb(match["value"]):
+    if match is None or match["place"] is None or has_verb(match["value"]):
         return None
     place, words = match["place"].casefold(), match["clause"].casefold().split()
     relation = place.removesuffix(" it")
     if place == "there":
         relation = "of" if words[1] in COPULAS and words[-2] in {"a", "an"} else "in"
-    return _by_grammar(f"{match['clause']} {relation} {match['value']}", speaker)
-
-
-def _has_verb(text: str) -> bool:
-    words = [word.casefold() for word in text.split()]
-    return any(word in COPULAS or word in AUXILIARIES for word in words)
-
-
-def _by_grammar(text: str, speaker: str) -> Claim | None:
-    words = text.split()
-    place = _verb_at(words) if words else None
-    if place is None or place >= len(words):
-        return None
-    spoken = words[:1] if words[0].casefold() in PRONOUNS.keys() - DETERMINERS else words[:place]
-    while len(spoken) > 1 and spoken[-1].casefold() in ADVERBS - ORDERING:
-        spoken = spoken[:-1]
-    phrase = None if _holds_clause(spoken) else noun_phrase(" ".join(spoken), speaker)
-    if phrase is None:
-        return None
-    return _predicate(replace(phrase, told=" ".join(words[:place])), words[place:], speaker)
-
-
-def _holds_clause(words: list[str]) -> bool:
-    """Whether a subject holds a clause of its own: "what I have", "the crate that is red"."""
-    lower = [word.casefold() for word in words]
-    pairs = zip(lower, ["", *lower], strict=False)
-    return any(word in CLAUSE_SUBJECTS and before not in {"", "and"} for word, before in pairs) or lower[0] == "what"
-
-
-def _verb_at(words: list[str]) -> int | None:
-    """Where the main verb (or its first auxiliary) stands."""
-    lower = [word.casefold().strip(".,;:!?()\"'") for word in words]
-    start = 1
-    while start < len(lower) and lower[start] in ADVERBS:
-        start += 1
-    if lower[0] in PRONOUNS and lower[0] not in {"this", "that"}:
-        return start if start < len(lower) else None
-    for place in range(1, len(lower)):
-        word, before = lower[place], lower[place - 1]
-        if before == "a" and words[place - 1] == "A" and place > 1:
-            before = ""  # a name, no article
-        follower = lower[place + 1] if place + 1 < len(lower) else ""
-        if word in COPULAS or word in AUXILIARIES:
-            return place
-        if before in DETERMINERS or before in POSSESSIVES or before in PREPOSITIONS or follower in COPULAS:
-            continue
-        if word in THIRD or word in PASTS or (word in VERBS and before.endswith("s") and not before.endswith("'s")):
-            return place
-    return None
-
-
-def _predicate(phrase: NounPhrase, words: list[str], speaker: str) -> Claim | None:
-    """From the verb on: auxiliaries are folded into the attribute, then verb or copula is read."""
-    modal, past, index = "", False, 0
-    while index < len(words) - 1 and words[index].casefold() in AUXILIARIES | ADVERBS | {"been", "be"}:
-        word = words[index].casefold()
-        following = next((w.casefold() for w in words[index + 1 :] if w.casefold() not in ADVERBS), "")
-        if word in {"has", "have", "had"}:
-            if following not in PASTS and following != "been":
-                break
-            past = past or following != "been"
-        past = past or word == "did"
-        modal = word if word in MODALS else modal
-        index += 1
-    verb = words[index].casefold().strip(".,;:!?()\"'")
-    rest = words[index + 1 :]
-    while rest and rest[0].casefold() in ADVERBS and len(rest) > 1:
-        rest = rest[1:]
-    if verb in COPULAS and index == 0:
-        return _copular(phrase, verb, rest, speaker)
-    if index and words[index - 1].casefold() in {"be", "been"}:
-        return read_copula(phrase, words[index:], speaker, past=False, modal=modal)
-    return _verbal(phrase, verb, rest, modal=modal, past=past)
-
-
-def _copular(phrase: NounPhrase, verb: str, rest: list[str], speaker: str) -> Claim | None:
-    if not rest:
-        return None
-    first = rest[0].casefold()
-    past = verb in {"was", "were"}
-    if first in PROGRESSIVES and len(rest) > 1:
-        return _verbal(phrase, PROGRESSIVES[first], rest[1:], modal="", past=past)
-    return read_copula(phrase, rest, speaker, past=past)
-
-
-def _verbal(phrase: NounPhrase, verb: str, rest: list[str], *, modal: str, past: bool) -> Claim | None:
-    irregular_base = verb in VERBS
-    lemma = THIRD.get(verb) or (verb if irregular_base else PASTS.get(verb)) or verb
-    past = past or (verb in PASTS and not irregular_base)
-    attribute = lemma
-    while rest and (word := rest[0].casefold()) in PREPOSITIONS | PARTICLES and len(rest) > 1:
-        attribute += f" {word}"
-        rest = rest[1:]
-    if not rest:
-        rest, attribute = [lemma], "do"
-    lead = "did" if past else modal or "to"
-    return Claim(phrase.whole, f"{lead} {attribute}", without_determiner(" ".join(rest)))
+    return by_grammar(f"{match['clause']} {relation} {match['value']}", speaker)

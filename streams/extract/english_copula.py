@@ -24,6 +24,8 @@ from streams.extract.english_words import (
 )
 
 MAX_NAME_WORDS = 6
+TIME_WORDS = 2
+"""Words of a phrase of which one must be a time: "the first Monday", but not "Oslo on Monday"."""
 _CLOCK = re.compile(
     r"\d{1,2}:\d{2}|\d{1,2}\s?(?:am|pm|h)\b|\b\d{4}-\d{2}-\d{2}\b|\b\d{1,2}[./]\d{1,2}[./]\d{2,4}\b", re.IGNORECASE
 )
@@ -60,10 +62,10 @@ def read_copula(phrase: NounPhrase, rest: list[str], speaker: str, *, past: bool
 
 
 def _is_time(words: list[str]) -> bool:
-    text = " ".join(words)
-    if _CLOCK.search(text) or any(word in TIMES for word in words):
-        return True
     bare = [word for word in words if word not in DETERMINERS]
+    first = bare[:TIME_WORDS]
+    if _CLOCK.match(" ".join(bare)) or any(word in TIMES for word in first):
+        return True
     return len(bare) == 1 and is_number(bare[0])
 
 
@@ -82,7 +84,7 @@ def _turned(phrase: NounPhrase, rest: list[str], lower: list[str], speaker: str)
         return None
     if lower[0] not in {"the", *POSSESSIVES} and "'s" not in lower[0]:
         return None
-    other = noun_phrase(" ".join(rest), speaker)
+    other = noun_phrase(" ".join(rest).split(",", maxsplit=1)[0], speaker)
     if other is None or other.owner is None:
         return None
     if other.thing in NAME_NOUNS:

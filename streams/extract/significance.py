@@ -10,7 +10,17 @@ from schemas.facts import Mood
 from streams.extract.claims import Claim, tidy
 from streams.extract.cues import CUES, spoken
 from streams.extract.english_nouns import noun_phrase
+from streams.extract.forms import owned
 from streams.extract.reading import read_claim
+from streams.extract.remembered import remembered
+from streams.extract.stance import (
+    is_light,
+    stance_against,
+    tells_plan,
+    tells_preference,
+    tells_restraint,
+    without_vocative,
+)
 from streams.ruledata import load
 
 MIN_LETTERS: Final = 3
@@ -54,6 +64,9 @@ UNCONFIRMED: Final = "statement of the assistant: kept only if the user agrees"
 ROLE: Final = "text of the {role} role: nobody's words"
 CUT: Final = "beyond the {limit} characters of a message that are read"
 CODE: Final = "code without anything said about it"
+TOO_MANY: Final = "more facts than one message may hold"
+THIN_REASONS: Final = frozenset({THIN, REACTION})
+"""Reasons that do not hold against a correction: "sorry, it is MariaDB" says enough."""
 _CUES_AGAINST: Final = (
     ("injection", ORDER),
     ("echo", ECHO),
@@ -63,6 +76,7 @@ _CUES_AGAINST: Final = (
 )
 
 
+@remembered
 def reason_against(sentence: str, language: str) -> str | None:  # noqa: PLR0911 - a ladder of reasons
     """Why a sentence is no fact, or None.
 
@@ -70,23 +84,36 @@ def reason_against(sentence: str, language: str) -> str | None:  # noqa: PLR0911
         sentence: One sentence, its openers taken off.
         language: ISO 639-1, or "und".
     """
-    for cue, reason in _CUES_AGAINST:
-        if CUES[cue].found(sentence):
-            return reason
-    if _corrects_nothing(sentence):
-        return META
-    if CUES["chatter"].is_all_of(sentence, strict=True):
-        return REACTION
-    thin = _thin(sentence)
-    if thin:
-        return thin
+    empty = _emptiness_of(sentence) or _thin(sentence)
+    if empty:
+        return empty
     if is_question(sentence, language):
         return QUESTION
-    if spoken("request", sentence, language):
+    if spoken("request", sentence, language) and not spoken("standing", sentence, language):
         return REQUEST
     if spoken("hypothetical", sentence, language):
         return HYPOTHETICAL
+    stance = stance_against(sentence, language)
+    if stance:
+        return stance
+    if is_light(sentence, language):
+        return THIN
     return INTRODUCTION if _INTRODUCTION.search(sentence) else None
+
+
+def _emptiness_of(sentence: str) -> str | None:
+    """What a sentence does instead of telling something, or None."""
+    for cue, reason in _CUES_AGAINST:
+        if CUES[cue].found(sentence):
+            return reason
+    bare = without_vocative(sentence)
+    if bare != sentence and CUES["verdict"].found(bare):
+        return REACTION
+    if _corrects_nothing(sentence):
+        return META
+    if CUES["wellbeing"].is_all_of(sentence, spare=0):
+        return GREETING
+    return REACTION if CUES["chatter"].is_all_of(sentence, strict=True) else None
 
 
 def _corrects_nothing(sentence: str) -> bool:
@@ -114,7 +141,7 @@ def is_fragment(sentence: str, language: str) -> bool:
         return False
     return (
         sentence.isascii()
-        and not _HOW_TO.match(sentence)
+        and not (len(words) == MAX_FRAGMENT and _HOW_TO.match(sentence))
         and not any(letter.isdigit() or letter == "`" for letter in sentence)
     )
 
@@ -148,17 +175,29 @@ def forgotten(text: str, language: str, speaker: str) -> Claim:
     claim = read_claim(asked, language, speaker)
     if claim.is_read:
         return claim
-    phrase = noun_phrase(asked, speaker) if language in {"en", "und"} and len(asked.split()) <= MAX_PHRASE else None
+    if language not in {"en", "und"}:
+        return owned(asked, language, speaker)
+    phrase = noun_phrase(asked, speaker) if len(asked.split()) <= MAX_PHRASE else None
     return Claim(phrase.owner, phrase.thing) if phrase is not None and phrase.owner else Claim()
 
 
-def mood_of(sentence: str, claim: Claim) -> Mood:
-    """What the speaker does by saying it."""
+def mood_of(sentence: str, claim: Claim, language: str = "en") -> Mood:
+    """What the speaker does by saying it.
+
+    Args:
+        sentence: As told, without its openers.
+        claim: As it was read.
+        language: ISO 639-1, or "und".
+    """
     attribute = claim.attribute or ""
     if attribute in _PREFERENCES or any(word in attribute for word in _PREFERENCE_WORDS):
         return "preference"
-    if attribute in _PLANS or attribute.startswith("will "):
+    if tells_restraint(sentence, language):
+        return "preference"
+    if attribute in _PLANS or attribute.startswith("will ") or tells_plan(sentence, language):
         return "plan"
+    if tells_preference(sentence, language):
+        return "preference"
     if _HOW_TO.match(sentence):
         return "instruction"
     return "assertion"

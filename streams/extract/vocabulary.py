@@ -13,6 +13,8 @@ from streams.ruledata import load
 MAX_TAGS: Final = 12
 GENERAL: Final = "general"
 """The tag of a text in which no other is found."""
+PRIVATE: Final = "personal"
+"""The domain of what people tell of themselves."""
 
 _DATA = load("extract", "vocabulary")
 _CODE_LANGUAGES: dict[str, str] = _DATA["code_languages"]
@@ -51,6 +53,19 @@ def _finder(spellings: list[str], flags: int) -> re.Pattern[str]:
 
 _FIND_FOLDED = _finder(list(_FOLDED), re.IGNORECASE)
 _FIND_EXACT = _finder(list(_EXACT), 0)
+_PIECE = re.compile(r"[a-z0-9]+")
+_FIRST_PIECES = frozenset(
+    piece.group() for spelling in (*_FOLDED, *_EXACT) if (piece := _PIECE.search(spelling.casefold())) is not None
+)
+
+
+def _found(text: str) -> list[tuple[int, str, str]]:
+    """Spellings of the vocabulary in a text: place, the spelling's tag, and the spelling."""
+    if text.isascii() and _FIRST_PIECES.isdisjoint(_PIECE.findall(text.casefold())):
+        return []
+    found = [(match.start(), _FOLDED[match.group().casefold()], match.group()) for match in _FIND_FOLDED.finditer(text)]
+    found += [(match.start(), _EXACT[match.group()], match.group()) for match in _FIND_EXACT.finditer(text)]
+    return found
 
 
 def tags_of(text: str, code: Code | None = None) -> tuple[str, ...]:
@@ -60,8 +75,7 @@ def tags_of(text: str, code: Code | None = None) -> tuple[str, ...]:
         text: The fact's text.
         code: Its code, whose language and well-known names become tags.
     """
-    found = [(match.start(), tag) for match in _FIND_FOLDED.finditer(text) for tag in _tags_in(match.group())]
-    found += [(match.start(), _EXACT[match.group()]) for match in _FIND_EXACT.finditer(text)]
+    found = [(place, tag) for place, told, spelling in _found(text) for tag in _tags_in(spelling, told)]
     tags = [tag for _, tag in sorted(found)]
     if code is not None:
         tags += [name.casefold() for name in code.used() if name.casefold() in _DOMAINS]
@@ -72,11 +86,20 @@ def tags_of(text: str, code: Code | None = None) -> tuple[str, ...]:
     return tuple(dict.fromkeys(tags))[:MAX_TAGS] or (GENERAL,)
 
 
-def _tags_in(spelling: str) -> list[str]:
+def is_of_a_trade(text: str) -> bool:
+    """Whether a word of a trade is in a text: one with a tag of another domain than private life."""
+    return any(_DOMAINS.get(tag) not in {None, PRIVATE} for _, tag, _ in _found(text))
+
+
+def domains_of(tags: tuple[str, ...]) -> frozenset[str]:
+    """The domains of tags; those without one are left out."""
+    return frozenset(_DOMAINS[tag] for tag in tags if tag in _DOMAINS)
+
+
+def _tags_in(spelling: str, tag: str) -> list[str]:
     """The tag of a spelling and those of its words: "React Query" is about React too."""
     folded = spelling.casefold()
-    parts = [_FOLDED[part] for part in folded.split() if part in _FOLDED and part != folded]
-    return [*parts, _FOLDED[folded]]
+    return [*(_FOLDED[part] for part in folded.split() if part in _FOLDED and part != folded), tag]
 
 
 def domain_of(tags: tuple[str, ...]) -> str | None:

@@ -76,9 +76,10 @@ ELSEWHERE: list[tuple[str, str, Parts]] = [
         "Die Farbe des Tors ist ein helles Grün mit sehr viel Blau darin.",
         ("farbe des tors", "is", "helles Grün mit sehr viel Blau darin"),
     ),
-    ("de", "Ich bin … Jahre alt.", UNREAD_CLAIM),
+    ("de", "Ich … ?", UNREAD_CLAIM),
+    ("es", "Tengo … años.", ("user", "to have", "años")),
     ("und", "Ich wohne in Ulm.", ("user", "home", "Ulm")),
-    ("sv", "Jag bor i Lund.", UNREAD_CLAIM),
+    ("fi", "Asun Turussa.", UNREAD_CLAIM),
 ]
 NEGATIVE = [
     ("en", "Tove does not eat eel."),

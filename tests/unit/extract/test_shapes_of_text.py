@@ -9,7 +9,6 @@ from schemas.commands import Command
 from schemas.conversation import Scope
 from streams.extract import extract_interaction
 from streams.extract.blocks import blocks_of, without_outer_quotes
-from streams.extract.checks import is_card, is_iban
 from streams.extract.cues import CUES
 from streams.extract.openers import opened
 from streams.extract.reading import read_claim
@@ -47,7 +46,9 @@ BLOCKS = [
 ]
 SENTENCES = [
     ("The gate is red.\n\n:-)\n\nIt is\nopen!\n\n!!", ["The gate is red. :-)", "It is open!!!"]),
-    ("The gate is red; it is open.", ["The gate is red", "it is open."]),
+    ("The gate is red; the shed is open.", ["The gate is red", "the shed is open."]),
+    ("The gate is red; it is open.", ["The gate is red; it is open."]),
+    ("It matters to me. I won't give up.", ["It matters to me.", "I won't give up."]),
     ('He said: "Go." "', ['He said: "Go." "']),
 ]
 OPENED = [
@@ -104,16 +105,6 @@ def test_a_plan_is_told_from_an_assertion() -> None:
 def test_a_question_that_shall_be_forgotten_names_no_attribute() -> None:
     assert not forgotten("which room my office is in", "en", "user").is_read
     assert forgotten("where I live", "en", "user").attribute == "home"
-
-
-@pytest.mark.parametrize(("digits", "right"), [("4111 1111 1111 1111", True), ("2111 1111 1111 1111", False)])
-def test_a_card_is_of_a_known_scheme(digits: str, right: bool) -> None:
-    assert is_card(digits) is right
-
-
-@pytest.mark.parametrize(("number", "right"), [("DE89 3704 0044 0532 0130 00", True), ("AB12 CDEF 1234", False)])
-def test_an_account_number_has_a_length_of_its_kind(number: str, right: bool) -> None:
-    assert is_iban(number) is right
 
 
 def test_speeches_beyond_what_is_read_of_a_command_are_told() -> None:

@@ -1,0 +1,67 @@
+"""What a pronoun stands for in languages other than English, by the gender that articles tell.
+
+Rule of this file: pronouns and articles are data (``dialogue.yaml``); only the nearest sentence that has a thing of
+that gender is asked, and where none has, the words stay as told.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from streams.extract.antecedents import LOOK_BACK, Resolved, Said
+from streams.extract.reading import read_claim
+from streams.ruledata import load
+
+
+@dataclass(frozen=True)
+class _Tongue:
+    pronoun: re.Pattern[str]
+    things: re.Pattern[str]
+    articles: dict[str, tuple[str, frozenset[str]]]
+    """Article → the definite one to tell the thing with, and the pronouns that can stand for it."""
+
+
+def _tongue(spec: dict[str, str]) -> _Tongue:
+    articles = {}
+    for row in spec["articles"].split("|"):
+        article, definite, *pronouns = row.split()
+        articles[article] = (definite.replace("_", ""), frozenset(pronouns))
+    names = "|".join(map(re.escape, sorted(articles, key=len, reverse=True)))
+    return _Tongue(
+        re.compile(spec["pronoun"], re.IGNORECASE | re.DOTALL),
+        re.compile(spec["things"].replace("{articles}", names)),
+        articles,
+    )
+
+
+_TONGUES: Final = {language: _tongue(spec) for language, spec in load("extract", "dialogue")["genders"].items()}
+
+
+def told_in_full(text: str, language: str, before: Sequence[Said], speaker: str) -> Resolved | None:
+    """The sentence with its leading pronoun replaced, or None where it has none or nothing fits.
+
+    Args:
+        text: One sentence.
+        language: ISO 639-1.
+        before: What was said before, oldest first.
+        speaker: Who "I" is.
+    """
+    tongue = _TONGUES.get(language)
+    pronoun = tongue.pronoun.match(text) if tongue is not None else None
+    if tongue is None or pronoun is None:
+        return None
+    for said in reversed(before[-LOOK_BACK:]):
+        name = _thing(tongue, said, pronoun["it"].casefold()) if said.language == language else None
+        if name is not None:
+            replaced = f"{name}{pronoun['rest']}"
+            return Resolved(replaced, read_claim(replaced, language, speaker), said.source)
+    return None
+
+
+def _thing(tongue: _Tongue, said: Said, pronoun: str) -> str | None:
+    for match in tongue.things.finditer(said.text):
+        definite, pronouns = tongue.articles[match["article"].casefold()]
+        if pronoun in pronouns:
+            return f"{definite}{match['thing']}" if definite.endswith("'") else f"{definite} {match['thing']}".strip()
+    return None
