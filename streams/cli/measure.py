@@ -1,26 +1,112 @@
 """Commands that measure and examine: bench, doctor."""
 
+from pathlib import Path
+from typing import TYPE_CHECKING
+
 import click
 
 from schemas.errors import MemlakeError
-from streams.cli.options import as_json, emit, settings, table
+from streams.cli.options import as_json, emit, run, say, settings, table
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from streams.bench import Figure
+
+DEPLOYMENTS = {
+    "latency": "A turn published to an idle system until its report is back.",
+    "ingest": "New turns of several scopes at once, until all reports are back.",
+    "query": "A new question to a scope of 500 memories.",
+    "age": "What many single turns leave behind: files, and a search's time.",
+}
+COLUMNS = ("metric", "value", "unit", "baseline", "ratio", "min", "max", "n")
 
 
-@click.command()
-@click.argument("name", type=click.Choice(["latency", "ingest", "query", "age"]))
-@click.option("--count", type=click.IntRange(min=1), help="Turns or questions, instead of the benchmark's own number.")
+@click.group()
+def bench() -> None:
+    """Measure, beside a baseline of the same run."""
+
+
+def _of_deployment(name: str, meaning: str) -> click.Command:
+    @click.option(
+        "--count", type=click.IntRange(min=1), help="Turns or questions, instead of the benchmark's own number."
+    )
+    @as_json
+    def measure(count: int | None, json_lines: bool) -> None:
+        from streams.bench import BENCHES
+
+        _print(list(BENCHES[name](settings(), count)), json_lines=json_lines)
+
+    return click.command(name, help=f"{meaning} On a deployment of its own.")(measure)
+
+
+for _name, _meaning in DEPLOYMENTS.items():
+    bench.add_command(_of_deployment(_name, _meaning))
+
+
+@bench.command()
+@click.option(
+    "--data",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="Folder of evaluation sets, each found by its shape; without it only what the product brings along.",
+)
+@click.option("--set", "names", multiple=True, help="Only this set; may be given several times.")
+@click.option(
+    "--split",
+    type=click.Choice(["tune", "report", "all"]),
+    default="all",
+    show_default=True,
+    help="The part that rules are tuned on, the part that is reported, or both.",
+)
+@click.option("--limit", type=click.IntRange(min=1), help="People, dialogues or chats of each set at most.")
+@click.option("--errors", type=click.IntRange(min=0), default=0, help="Wrong cases of each figure to show on stderr.")
+@click.option("--llm", is_flag=True, help="Let the language model of the settings extract and decide.")
+@click.option("--markdown", is_flag=True, help="A table in Markdown.")
 @as_json
-def bench(name: str, count: int | None, json_lines: bool) -> None:
-    """Measure NAME on a deployment of its own, beside a baseline of the same run."""
-    from streams.bench import BENCHES
+def quality(
+    data: Path | None,
+    names: tuple[str, ...],
+    split: str,
+    limit: int | None,
+    errors: int,
+    llm: bool,
+    markdown: bool,
+    json_lines: bool,
+) -> None:
+    """What is extracted and decided, held against gold and against plain methods; without Kafka, without network."""
+    from streams.bench.quality import NAMES, measure
 
-    figures = list(BENCHES[name](settings(), count))
+    unknown = sorted(set(names) - set(NAMES))
+    if unknown:
+        raise click.UsageError(f"--set {unknown[0]}: there are {', '.join(NAMES)}")
+    if markdown and json_lines:
+        raise click.UsageError("--markdown, --json: one of them")
+    asked = measure(settings(), data, names or NAMES, split=split, limit=limit, errors=errors, llm=llm, told=say)  # type: ignore[arg-type]
+    figures, wrong = run(asked)
+    for metric, cases in wrong.items():
+        say(f"\n== {metric}: wrong")
+        for case in cases:
+            say(case)
+    if markdown:
+        _print_markdown(figures)
+    else:
+        _print(figures, json_lines=json_lines)
+
+
+def _print_markdown(figures: "Sequence[Figure]") -> None:
+    print(f"| {' | '.join(COLUMNS)} |\n|{'---|' * len(COLUMNS)}")
+    for found in figures:
+        row = found.row()
+        cells = (f"{row[name]:.3g}" if isinstance(row[name], float) else str(row[name] or "") for name in COLUMNS)
+        print(f"| {' | '.join(cells)} |")
+
+
+def _print(figures: "Sequence[Figure]", *, json_lines: bool) -> None:
     if json_lines:
         for found in figures:
             emit(found.row())
         return
-    columns = ["metric", "value", "unit", "baseline", "ratio", "min", "max", "n"]
-    table(columns, [[found.row()[column] for column in columns] for found in figures])
+    table(COLUMNS, [[found.row()[column] for column in COLUMNS] for found in figures])
 
 
 @click.command()
