@@ -7,6 +7,7 @@ find; each hit carries both scores, whichever side found it.
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from lancedb.query import MatchQuery
 from lakehouse import keywords, memory_table, tables
 from lakehouse.ranking import Hit, rank, similarity_of_distance
 from lakehouse.store import Shard
-from lakehouse.versions import FOUND_BY_SEARCH
+from lakehouse.versions import FOUND_BY_SEARCH, as_known
 from schemas.retrieval import SearchRequest
 
 MAX_TERMS = 100
@@ -56,6 +57,11 @@ async def search(shard: Shard, request: SearchRequest, vector: Any | None) -> Si
     terms = keywords.query_terms(request.query)
     limit = max(FETCH_AT_LEAST, 2 * request.top_k)
     wanted = conditions(request)
+    if request.known_at is not None:
+        believed = await _believed(shard, request, request.known_at)
+        if not believed:
+            return Sides([])
+        wanted = wanted & tables.one_of(memory_table.KEY, believed)
     near: Found | BaseException
     words: Found | BaseException
     near, words = await asyncio.gather(
@@ -79,7 +85,7 @@ async def search(shard: Shard, request: SearchRequest, vector: Any | None) -> Si
 
 
 def conditions(request: SearchRequest) -> Expr:
-    """All that a row must be, beside its scope and its closeness."""
+    """All that a row must be, beside its scope, its closeness, and what was known at a moment."""
     found = [_in_time(request)]
     filters = request.filters
     found.extend(memory_table.has_tag(tag) for tag in filters.tags)
@@ -95,23 +101,21 @@ def conditions(request: SearchRequest) -> Expr:
 
 
 def _in_time(request: SearchRequest) -> Expr:
-    """Which versions: the current ones, or those that held (``asOf``) or were believed (``knownAt``) at a moment."""
-    if request.as_of is None and request.known_at is None:
-        return tables.equals("status", "current")
-    superseded, historic = tables.equals("status", "superseded"), tables.equals("status", "historic")
-    parts = [tables.one_of("status", FOUND_BY_SEARCH)]
-    if request.as_of is not None:
-        held = tables.any_of((superseded, historic)) & (col("valid_to") > lit(request.as_of))
-        parts.append(col("valid_from") <= lit(request.as_of))
-        if request.known_at is not None:  # what closed it may have been learned only later
-            held = held | (superseded & (col("superseded_at") > lit(request.known_at)))
-        parts.append(tables.equals("status", "current") | held)
+    """Which versions: the current ones, or those that held (``asOf``); what was known then is told row by row."""
     if request.known_at is not None:
-        believed = tables.equals("status", "current") | (superseded & (col("superseded_at") > lit(request.known_at)))
-        parts.append(col("recorded_at") <= lit(request.known_at))
-        if request.as_of is None:
-            parts.append(believed)
-    return tables.all_of(parts)
+        return tables.one_of("status", FOUND_BY_SEARCH)
+    current = tables.equals("status", "current")
+    if request.as_of is None:
+        return current
+    held = tables.one_of("status", ("superseded", "historic")) & (col("valid_to") > lit(request.as_of))
+    return (col("valid_from") <= lit(request.as_of)) & (current | held)
+
+
+async def _believed(shard: Shard, request: SearchRequest, moment: datetime) -> list[str]:
+    """Ids of the versions that were current, or held at ``asOf``, by what was known at a moment."""
+    known = as_known(await shard.scope_rows(request.scope), moment)
+    asked = request.as_of
+    return [row.event.event_id for row in known if (row.status == "current" if asked is None else row.held_at(asked))]
 
 
 async def _near(shard: Shard, request: SearchRequest, wanted: Expr, vector: Any | None, limit: int) -> Found:

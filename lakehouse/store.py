@@ -16,7 +16,8 @@ from lakehouse.turn_table import InputRow
 from lakehouse.versions import MemoryRow, ScopeMemory
 from schemas.conversation import Scope
 from schemas.errors import Misconfigured
-from schemas.facts import CommandRecord, TurnRecord
+from schemas.facts import CommandRecord, TurnRecord, turn_record_id
+from schemas.memory import MemoryEvent
 
 KEYS_A_READ = 500
 """Keys in one condition; more are read in several goes."""
@@ -62,6 +63,36 @@ class Shard:
             await tables.merge(self.turns, turn_table.KEY, data)
             self.commits["turns"] += 1
 
+    async def commit_episodes(self, rows: Sequence[dict[str, Any]]) -> None:
+        """Write rows that ``episodes`` gave, changed, in one commit; what was changed later meanwhile stays."""
+        if not rows:
+            return
+        data = turn_table.of_columns(rows, self.dimension)
+        async with self.lock:
+            self.require_present()
+            await tables.merge(self.turns, turn_table.KEY, data)
+            self.commits["turns"] += 1
+
+    async def episodes(self, scope: Scope, turn_ids: Iterable[str]) -> list[dict[str, Any]]:
+        """The rows of a scope's turns, whole, as columns; turns that were never stored have none."""
+        keys = (turn_record_id(scope, turn_id) for turn_id in turn_ids)
+        return await self._by_key(self.turns, [scope], turn_table.KEY, keys, turn_table.schema(self.dimension).names)
+
+    async def idle(self, scopes: Iterable[Scope | None], record_ids: Iterable[str]) -> set[str]:
+        """Those of these commands that were carried out already and found nothing to change."""
+        found = await self._by_key(self.turns, scopes, turn_table.KEY, record_ids, ["status", turn_table.KEY])
+        return {row[turn_table.KEY] for row in found if row["status"] == turn_table.IDLE}
+
+    async def first_event(self, scope: Scope, memory_id: int) -> MemoryEvent | None:
+        """The event that began a memory; None where it is unknown."""
+        conditions = (
+            memory_table.in_scope(scope.project_id, scope.user_id),
+            tables.equals("id", memory_id),
+            tables.equals("revision", 1),
+        )
+        found = await self._read(self.memories, tables.all_of(conditions), self._columns)
+        return memory_table.from_columns(found[0]).event if found else None
+
     async def records(
         self, scopes: Iterable[Scope | None], record_ids: Iterable[str]
     ) -> dict[str, TurnRecord | CommandRecord]:
@@ -81,7 +112,10 @@ class Shard:
         return by_record
 
     async def session(self, scope: Scope, session_id: str, before: int, limit: int) -> list[TurnRecord]:
-        """The last turns of a session, oldest first.
+        """The last turns of a session, oldest first; those that are out of search as well.
+
+        What was forgotten meanwhile depends on how far the shard's writer has come, and what is understood of a turn
+        must not.
 
         Args:
             scope: Whose session.
@@ -95,7 +129,7 @@ class Shard:
             (
                 memory_table.in_scope(scope.project_id, scope.user_id),
                 tables.equals("session_id", session_id),
-                tables.equals("status", turn_table.EPISODE),
+                tables.one_of("status", turn_table.TURNS),
                 col("source_offset") < lit(before),
             )
         )

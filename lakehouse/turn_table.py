@@ -1,7 +1,8 @@
 """``turns_NNNN``: the masked inputs with what was understood of them, and how they become columns.
 
-Rule of this file: columns only. A turn is an *episode*: evidence for citations and context for the next turns. A
-command is kept here too, so that a redelivered one finds what it was read as; no search reads it.
+Rule of this file: columns only. A turn is an *episode*: evidence for citations and context for the next turns; one
+that told what was forgotten is out of search (see ``episodes``). A command is kept here too, so that a redelivered one
+finds what it was read as, and that it changed nothing; no search reads it.
 """
 
 import json
@@ -16,17 +17,22 @@ from lakehouse.memory_table import checked
 from schemas.facts import CommandRecord, TurnRecord
 
 KEY = "record_id"
-EPISODE, COMMAND = "episode", "command"
+EPISODE, FORGOTTEN = "episode", "forgotten"
+"""Of a turn: found by search, or not. Both are context for the turns after it."""
+COMMAND, IDLE = "command", "idle"
+"""Of a command: taken in, or carried out without an event, since there was nothing that it could change."""
+TURNS = (EPISODE, FORGOTTEN)
 
 _TIME = pa.timestamp("us", tz="UTC")
 
 
 @dataclass(frozen=True)
 class InputRow:
-    """A record with its vector; commands have none."""
+    """A record as it is taken in, with its vector; commands have none, and may be known to be idle."""
 
     record: TurnRecord | CommandRecord
     vector: Any = field(default=None, compare=False, repr=False)
+    idle: bool = False
 
 
 def table_name(partition: int) -> str:
@@ -67,7 +73,12 @@ def to_table(rows: Sequence[InputRow], dimension: int) -> pa.Table:
     Raises:
         Unavailable: A vector is no unit vector of the right length.
     """
-    return pa.Table.from_pylist([_columns(row, dimension) for row in rows], schema=schema(dimension))
+    return of_columns([_columns(row, dimension) for row in rows], dimension)
+
+
+def of_columns(rows: Sequence[dict[str, Any]], dimension: int) -> pa.Table:
+    """Rows that are columns already as an Arrow table."""
+    return pa.Table.from_pylist(rows, schema=schema(dimension))
 
 
 def _columns(row: InputRow, dimension: int) -> dict[str, Any]:
@@ -77,11 +88,11 @@ def _columns(row: InputRow, dimension: int) -> dict[str, Any]:
         "recorded_at": record.recorded_at,
         "topic": record.source.topic,
         "source_offset": record.source.offset,
-        "touched": record.source.offset,
+        "touched": int(row.idle),  # what events do to it counts from 1, by their sequence
         "record": record.encode().decode(),
     }
     if isinstance(record, CommandRecord):
-        return told | {"scope": record.scope.key if record.scope else "", "status": COMMAND}
+        return told | {"scope": record.scope.key if record.scope else "", "status": IDLE if row.idle else COMMAND}
     turn = record.turn
     return told | {
         "scope": turn.scope.key,
@@ -98,5 +109,5 @@ def _columns(row: InputRow, dimension: int) -> dict[str, Any]:
 
 def from_columns(told: Mapping[str, Any]) -> TurnRecord | CommandRecord:
     """The record that a row holds."""
-    kind = CommandRecord if told["status"] == COMMAND else TurnRecord
+    kind = TurnRecord if told["status"] in TURNS else CommandRecord
     return kind.from_wire(json.loads(told["record"]))

@@ -7,12 +7,23 @@ from pydantic import ConfigDict, Field, JsonValue, ValidationInfo, field_validat
 
 from schemas.conversation import Name, Scope, is_blank
 from schemas.identity import derived_id
-from schemas.message import Input, Instant, Message, Metadata, small_as_sent, utf8
+from schemas.message import KEPT, Input, Instant, Message, Metadata, small_as_sent, utf8
 
-Operation = Literal["extract_and_operate", "maintain"]
+Operation = Literal["extract_and_operate", "forget", "restore", "maintain"]
 MAX_SIMILAR = 20
 MAX_EXISTING = 100
 """Memories that a caller may tell of: each is embedded, and held against each fact of the call."""
+MAX_NUMBER = 2**53 - 1
+"""Ids and revisions are whole numbers that every language's JSON reads as they are."""
+OWN_FIELDS: dict[Operation, frozenset[str]] = {
+    "extract_and_operate": frozenset({"interaction", "existing_memories", "context", "options", "memory_metadata"}),
+    "forget": frozenset({"id", "everything"}),
+    "restore": frozenset({"id", "revision"}),
+    "maintain": frozenset(),
+}
+"""Fields that an operation has, beside those that all have."""
+
+Number = Annotated[int, Field(strict=True, ge=1, le=MAX_NUMBER)]
 
 
 class ExistingMemory(Input):
@@ -65,7 +76,11 @@ class CallMetadata(Input):
 
 
 class Command(Message):
-    """A request that changes a memory. ``scope`` is needed by all but ``maintain``, which goes to a partition."""
+    """A request that changes a memory. ``scope`` is needed by all but ``maintain``, which goes to a partition.
+
+    ``forget`` retires the memory ``id``, or with ``all`` every current memory of the scope. ``restore`` makes the text
+    of a revision of the memory ``id`` current again: of the one that was forgotten, or of the ``revision`` named.
+    """
 
     model_config = ConfigDict(extra="forbid")
     kind: ClassVar[str] = "command"
@@ -74,7 +89,14 @@ class Command(Message):
     op: Operation
     scope: Scope | None = None
     timestamp: Instant | None = None
-    """Event time of what is told; without it, the moment the broker took it in."""
+    """Event time of what is told, forgotten or restored; without it, the moment the broker took it in."""
+
+    # forget, restore
+    id: Number | None = None
+    """The memory."""
+    everything: Annotated[bool | None, Field(strict=True, alias="all")] = None
+    """Every current memory of the scope, instead of one."""
+    revision: Number | None = None
 
     # extract_and_operate
     interaction: str | tuple[str, ...] | None = None
@@ -94,17 +116,39 @@ class Command(Message):
             utf8(text)
         return value
 
+    @field_validator("everything")
+    @classmethod
+    def _is_true(cls, value: bool | None) -> bool | None:
+        if value is False:
+            raise ValueError("must be true, or left out")
+        return value
+
     @model_validator(mode="after")
-    def _has_what_its_operation_needs(self) -> "Command":
+    def _has_what_its_operation_needs(self, info: ValidationInfo) -> "Command":
         if self.op == "maintain":
             if self.scope is not None:
                 raise ValueError("scope: maintain has none; it is sent to a partition")
-            return self
-        if self.scope is None:
+        elif self.scope is None:
             raise ValueError(f"scope: {self.op} needs one")
-        if self.interaction is None:
+        if info.context is not KEPT:
+            self._has_nothing_of_another()
+        if self.op == "extract_and_operate" and self.interaction is None:
             raise ValueError(f"interaction: {self.op} needs one")
+        if self.op == "restore" and self.id is None:
+            raise ValueError("id: restore needs the id of a memory")
+        if self.op == "forget" and self.id is None and self.everything is None:
+            raise ValueError("id: forget needs the id of a memory, or all: true")
+        if self.id is not None and self.everything is not None:
+            raise ValueError("all: forget takes either an id or all: true, not both")
         return self
+
+    def _has_nothing_of_another(self) -> None:
+        """Refuse what the operation would ignore."""
+        own = OWN_FIELDS[self.op]
+        for name in sorted(frozenset().union(*OWN_FIELDS.values()) - own):
+            field = type(self).model_fields[name]
+            if getattr(self, name) != field.default:
+                raise ValueError(f"{field.alias}: {self.op} has none")
 
     def identified(self, recorded_at: datetime) -> Self:
         """The same command with its id: its own, or one made of all it says and when the broker took it in.

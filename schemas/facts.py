@@ -8,6 +8,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
+from schemas.answers import ModelAnswer
 from schemas.commands import Command
 from schemas.conversation import Role, Scope, Turn
 from schemas.errors import InvalidMessage
@@ -92,6 +93,10 @@ class Extraction(Part):
     masked: tuple[Masked, ...] = ()
     extractor: str
     """Name and version of the rules, so that a replay can tell whether it would differ."""
+    model: ModelAnswer | None = None
+    """What a model said, where one was asked: with it a replay finds the same facts."""
+    degraded: tuple[str, ...] = ()
+    """What was asked for and could not be had; rules answered instead."""
 
 
 class Record(Message):
@@ -123,12 +128,22 @@ class TurnRecord(Record):
         return self.turn.scope
 
 
+class Birth(Part):
+    """How a memory began: by which fact, and with what text."""
+
+    fact_id: str | None = None
+    text: str
+
+
 class CommandRecord(Record):
     """A masked command; with ``extract_and_operate``, what was understood of its text."""
 
     kind: ClassVar[str] = "command-record"
     command: Command
     extraction: Extraction
+    birth: Birth | None = None
+    """Of the memory that the command names by its id, where the lake knew it when the command came in: a replay with
+    other decisions, and so with other ids, finds the memory by it."""
 
     @property
     def scope(self) -> Scope | None:

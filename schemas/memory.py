@@ -28,7 +28,13 @@ class DecisionBasis(Part):
     candidates: tuple[Candidate, ...] = ()
     threshold: Share
     model: str | None = None
+    """The model that was asked, where one was."""
     prompt: str | None = None
+    """Name and version of the prompt, and a fingerprint of all that was asked."""
+    answer: str | None = None
+    """What the model said: JSON in canonical form, secrets masked."""
+    degraded: str | None = None
+    """Why rules decided though a model was to."""
 
 
 class MemoryEvent(Message):
@@ -58,6 +64,9 @@ class MemoryEvent(Message):
     source_session_id: str | None = None
     timestamp: Instant
     """Event time: says which statement is newer."""
+    told_at: Instant | None = None
+    """Only where a command named the memory, which tells nothing new: event time of the newest statement about it that
+    was known. What is said later than that is newer than what the command left."""
     recorded_at: Instant
     """When the broker took the turn or command in."""
     fact_id: str | None = None
@@ -77,6 +86,11 @@ class MemoryEvent(Message):
     decision: DecisionBasis
     embedder: str
 
+    @property
+    def by_command(self) -> bool:
+        """Whether a command named the memory, instead of a fact being told."""
+        return self.fact_id is None and self.command_id is not None
+
     def key(self) -> str:
         """The record's key on ``changes``: unique, so that compaction drops nothing."""
         return f"{self.scope.key}#{self.sequence}"
@@ -85,6 +99,11 @@ class MemoryEvent(Message):
 def event_id(cause: str) -> str:
     """Id of the event that a fact (or a command's step) caused."""
     return derived_id("event", cause)
+
+
+def step_id(record_id: str, memory_id: int) -> str:
+    """What a command does to one of the memories that it names: the cause of one event."""
+    return derived_id("step", record_id, memory_id)
 
 
 class ReportedFact(Part):
@@ -142,4 +161,6 @@ class TurnReport(Message):
     extraction: ReportedExtraction
     memory: tuple[ReportedMemory, ...] = ()
     summary: tuple[ReportedSummary, ...] = ()
+    degraded: tuple[str, ...] = ()
+    """What was asked for and could not be had: rules answered instead."""
     timestamp: Instant

@@ -9,7 +9,8 @@ import sys
 import click
 
 from schemas.errors import MemlakeError
-from streams.cli import look, measure, run, talk
+from streams.cli import change, look, measure, run, talk
+from streams.cli.options import complain
 
 __all__ = ["main"]
 
@@ -20,7 +21,7 @@ def memlake() -> None:
     """An event-driven memory for chat agents: turns in on Kafka, versioned facts in LanceDB, every change an event."""
 
 
-for command in (*talk.COMMANDS, *look.COMMANDS, *run.COMMANDS, *measure.COMMANDS):
+for command in (*talk.COMMANDS, *change.COMMANDS, *look.COMMANDS, *run.COMMANDS, *measure.COMMANDS):
     memlake.add_command(command)
 
 
@@ -34,11 +35,11 @@ def main() -> None:
         error.show(sys.stderr)
         code = error.exit_code
     except MemlakeError as error:
-        print(f"memlake: {error}", file=sys.stderr)
+        complain(f"memlake: {error}")
         code = 1
     except BrokenPipeError:
         code = 1  # whoever read our output has gone
     except OSError as error:
-        print(f"memlake: {error.strerror or error}", file=sys.stderr)
+        complain(f"memlake: {error.strerror or error}")
         code = 1
     sys.exit(code if isinstance(code, int) else 0)

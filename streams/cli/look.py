@@ -1,4 +1,4 @@
-"""Commands that look at what is known and what happened: show, history, changes, digest, dead letters."""
+"""Commands that look at what is known and what happened: show, history, export, changes, digest, dead letters."""
 
 import dataclasses
 import sys
@@ -19,27 +19,19 @@ PREVIEW = 120
 @click.command()
 @click.option("--all", "everything", is_flag=True, help="All versions and decisions, not only what is current.")
 @click.option("--as-of", type=Moment(), help="What was true then (event time).")
+@click.option("--known-at", type=Moment(), help="What was believed then (recording time).")
 @scoped
 @as_json
-def show(everything: bool, as_of: datetime | None, scope: Scope, json_lines: bool) -> None:
+def show(everything: bool, as_of: datetime | None, known_at: datetime | None, scope: Scope, json_lines: bool) -> None:
     """Show what is known."""
-    rows = run(_rows(scope))
+    rows = run(_rows(scope, known_at))
     if as_of is not None:
-        rows = [row for row in rows if _held(row, as_of)]
+        rows = [row for row in rows if row.held_at(as_of)]
     elif not everything:
         rows = [row for row in rows if row.status == "current"]
     if not everything:
         rows.sort(key=lambda row: row.event.id)
     _list(rows, json_lines=json_lines)
-
-
-def _held(row: Any, moment: datetime) -> bool:
-    found: bool = (
-        row.status in {"current", "superseded", "historic"}
-        and row.valid_from <= moment
-        and (row.valid_to is None or row.valid_to > moment)
-    )
-    return found
 
 
 @click.command()
@@ -54,11 +46,27 @@ def history(memory_id: int, scope: Scope, json_lines: bool) -> None:
     _list(sorted(rows, key=lambda row: row.event.revision), json_lines=json_lines)
 
 
-async def _rows(scope: Scope) -> list[Any]:
+@click.command()
+@scoped
+@as_json
+def export(scope: Scope, json_lines: bool) -> None:  # noqa: ARG001 - it has no other form
+    """Print every change of what is known, in order: one event a line, as JSON.
+
+    What changed nothing (NONE) is left out, and nothing else.
+    """
+    for row in run(_rows(scope)):
+        if row.status != "none":
+            emit(row.event)
+
+
+async def _rows(scope: Scope, known_at: datetime | None = None) -> list[Any]:
+    """All rows of a scope in sequence, as they are now or as they were known to be."""
     from lakehouse.store import Lake
+    from lakehouse.versions import as_known
 
     lake = await Lake.open(settings().lake_uri)
-    return await (await lake.shard_of(scope)).scope_rows(scope)
+    rows: list[Any] = await (await lake.shard_of(scope)).scope_rows(scope)
+    return rows if known_at is None else as_known(rows, known_at)
 
 
 def _list(rows: list[Any], *, json_lines: bool) -> None:
@@ -182,4 +190,4 @@ async def _decoded(records: AsyncIterator[Any]) -> AsyncIterator[DeadLetter]:
             say(f"not a dead letter, at {record.partition}/{record.offset}: {error}")
 
 
-COMMANDS = (show, history, changes, digest, deadletters)
+COMMANDS = (show, history, export, changes, digest, deadletters)

@@ -14,6 +14,7 @@ import click
 from pydantic import ValidationError
 
 from schemas.conversation import Scope
+from schemas.errors import Misconfigured
 from schemas.message import invalid
 from streams.settings import Settings
 
@@ -95,6 +96,17 @@ def emit(row: Any) -> None:
 def say(text: str) -> None:
     """Tell a person something that is no result."""
     print(text, file=sys.stderr, flush=True)
+
+
+def complain(text: str) -> None:
+    """Tell a person what went wrong; a secret in it is hidden, as it may be kept with the program's output."""
+    from streams.masking import Masker
+
+    try:
+        masker = settings().masker()
+    except Misconfigured:  # what is told may be just that
+        masker = Masker.made()
+    say(masker.text(text))
 
 
 def table(columns: Iterable[str], rows: Iterable[Iterable[Any]]) -> None:

@@ -21,7 +21,7 @@ def worker() -> None:
     from streams.broker import bootstrap_of
     from streams.worker import main
 
-    logs.configure(told.log_level, told.log_format)
+    logs.configure(told.log_level, told.log_format, told.masker())
     main(told, bootstrap_of(told))
 
 
@@ -34,7 +34,7 @@ def up() -> None:
     from streams.broker import LocalBroker
     from streams.worker import main
 
-    logs.configure(told.log_level, told.log_format)
+    logs.configure(told.log_level, told.log_format, told.masker())
     if told.broker:
         main(told, told.broker)
     broker = LocalBroker(told)

@@ -13,7 +13,7 @@ from schemas.errors import InvalidMessage, MemlakeError, Unavailable
 from schemas.memory import TurnReport
 from schemas.message import parse_object
 from schemas.retrieval import MAX_RESULTS, Reply
-from streams.cli.options import Moment, Number, as_json, emit, run, say, scoped, settings, table
+from streams.cli.options import Moment, Number, as_json, complain, emit, run, say, scoped, settings, table
 
 CHUNK = 200
 """Turns sent at once by ``publish``."""
@@ -61,7 +61,9 @@ def _turns(file: Path, form: str, scope: Scope, faults: list[str]) -> Iterator[T
 
     text: Any = sys.stdin.read() if str(file) == "-" else file
     try:
-        yield from read_file(text, form, scope, start=datetime.now(UTC), left_out=lambda one: say(f"left out: {one}"))
+        yield from read_file(
+            text, form, scope, start=datetime.now(UTC), left_out=lambda one: complain(f"left out: {one}")
+        )
     except InvalidMessage as error:
         _refused(str(error), faults)
 
@@ -75,7 +77,7 @@ def _opened(file: Path) -> Any:
 
 def _refused(reason: str, faults: list[str]) -> None:
     faults.append(reason)
-    say(f"refused: {reason}")
+    complain(f"refused: {reason}")
 
 
 async def _publish(
@@ -96,14 +98,14 @@ async def _publish(
                     _failed(result, faults)
                     continue
                 sent += 1
-                emit(result) if json_lines else _show_report(result)
+                emit(result) if json_lines else show_report(result)
     return sent
 
 
 def _failed(result: Exception, faults: list[str]) -> None:
     """A turn without a report: refused, or on its topic and not answered yet."""
     faults.append(str(result))
-    say(f"published, but {result}" if isinstance(result, Unavailable) else f"refused: {result}")
+    complain(f"published, but {result}" if isinstance(result, Unavailable) else f"refused: {result}")
 
 
 def _too_large(memory: Any, turn: Turn, faults: list[str]) -> bool:
@@ -124,7 +126,8 @@ def _chunks(turns: Iterable[Turn]) -> Iterator[list[Turn]]:
         yield chunk
 
 
-def _show_report(report: TurnReport) -> None:
+def show_report(report: TurnReport) -> None:
+    """Print what became of a turn or command, for a person."""
     for outcome in report.memory:
         print(f"{outcome.event:6} #{outcome.id} {outcome.text}  ({outcome.reasoning})")
     for reason in report.extraction.reasons:
@@ -151,8 +154,8 @@ def say_command(
             fields = {"sessionId": session, "timestamp": at or datetime.now(UTC)}
             return await memory.publish_and_wait(memory.turn(text, role=role, **fields))
 
-    report = run(_told(work()))
-    emit(report) if json_lines else _show_report(report)
+    report = run(answered(work()))
+    emit(report) if json_lines else show_report(report)
 
 
 @click.command()
@@ -190,7 +193,7 @@ def ask(query: str, form: Any, explain: bool, scope: Scope, json_lines: bool, ti
                 filters=filters,
             )
 
-    reply = run(_told(work()))
+    reply = run(answered(work()))
     if json_lines:
         emit(reply)
         return
@@ -215,7 +218,7 @@ def _show_results(reply: Reply, *, explain: bool) -> None:
     table(columns, rows)
 
 
-async def _told(work: Any) -> Any:
+async def answered(work: Any) -> Any:
     """A refusal by the worker is a failure that is told in words."""
     from streams.client import RequestFailed
 

@@ -49,8 +49,13 @@ class Story:
         assert row is not None
         return self._tell("DELETE", memory_id, row.event.text, len(self.memory.history(memory_id)) + 1, fields)
 
+    def restore(self, memory_id: int, revision: int = 1, **fields: Any) -> tuple[MemoryRow, ...]:
+        """By command, and so without a fact."""
+        wanted, told = self.memory.history(memory_id)[revision - 1].event, {"command_id": "restore", "fact_id": None}
+        return self.update(memory_id, wanted.text, source_turn_ids=wanted.source_turn_ids, **told, **fields)
+
     def nothing(self, text: str, **fields: Any) -> tuple[MemoryRow, ...]:
-        return self._tell("NONE", 0, text, None, fields)
+        return self._tell("NONE", fields.pop("memory_id", 0), text, None, fields)
 
     def _tell(
         self, kind: str, memory_id: int, text: str, revision: int | None, fields: dict[str, Any]

@@ -5,7 +5,6 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import numpy as np
-import pytest
 
 from lakehouse.maintenance import compact
 from lakehouse.search import search
@@ -75,7 +74,6 @@ async def test_what_was_true_or_believed_at_a_moment_is_found_as_of_then(shard: 
         await compact(shard, "memories", timedelta(milliseconds=1))
 
 
-@pytest.mark.xfail(strict=True, reason="a version that a late statement cut short has forgotten how long it was held")
 async def test_what_was_believed_of_a_moment_before_a_late_statement_came_is_still_found(
     shard: Shard, story: Story
 ) -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from schemas.commands import Command, texts_of
 from schemas.errors import InvalidMessage
+from schemas.message import KEPT
 
 SCOPE = {"projectId": "shop", "userId": "ann"}
 NOW = datetime(2026, 3, 2, tzinfo=UTC)
@@ -40,6 +41,9 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"timestamp": "2025-01-02T03:04:05"}, "timestamp"),
     ({"timestamp": "0001-01-01T00:00:00+14:00"}, "timestamp"),
     ({"commandId": ""}, "commandId"),
+    ({"id": 3}, "id"),
+    ({"all": True}, "all"),
+    ({"revision": 1}, "revision"),
     ({"target": 3}, "target"),
 ]
 
@@ -112,3 +116,57 @@ def test_a_command_keeps_its_id_or_gets_one_of_all_it_says() -> None:
 def test_blank_or_too_many_existing_memories_are_refused(memories: list[dict[str, str]]) -> None:
     with pytest.raises(InvalidMessage, match="existingMemories"):
         Command.decode(json.dumps(COMMAND | {"existingMemories": memories}))
+
+
+FORGET: dict[str, Any] = {"op": "forget", "scope": SCOPE}
+RESTORE: dict[str, Any] = {"op": "restore", "scope": SCOPE}
+WRONG_CHANGES: list[tuple[dict[str, Any], str, str]] = [
+    (FORGET, "id", "needs the id of a memory, or all: true"),
+    (FORGET | {"id": 1, "all": True}, "all", "not both"),
+    (FORGET | {"all": False}, "all", "must be true"),
+    (FORGET | {"all": 1}, "all", "boolean"),
+    (FORGET | {"all": "true"}, "all", "boolean"),
+    (FORGET | {"id": "1"}, "id", "integer"),
+    (FORGET | {"id": True}, "id", "integer"),
+    (FORGET | {"id": 1.5}, "id", "integer"),
+    (FORGET | {"id": 0}, "id", "greater"),
+    (FORGET | {"id": -1}, "id", "greater"),
+    (FORGET | {"id": 2**53}, "id", "less"),
+    (FORGET | {"id": 1, "revision": 1}, "revision", "forget has none"),
+    (FORGET | {"id": 1, "interaction": "x"}, "interaction", "forget has none"),
+    (FORGET | {"id": 1, "options": {"maxSimilarResults": 7}}, "options", "forget has none"),
+    ({"op": "forget", "id": 1}, "scope", "forget needs one"),
+    (RESTORE, "id", "restore needs the id"),
+    (RESTORE | {"all": True}, "all", "restore has none"),
+    (RESTORE | {"id": 1, "revision": 0}, "revision", "greater"),
+    (RESTORE | {"id": 1, "revision": "2"}, "revision", "integer"),
+    (RESTORE | {"revision": 1}, "id", "restore needs the id"),
+    ({"op": "restore", "id": 1}, "scope", "restore needs one"),
+    ({"op": "maintain", "id": 1}, "id", "maintain has none"),
+]
+
+
+@pytest.mark.parametrize(("told", "field", "reason"), WRONG_CHANGES)
+def test_a_change_by_name_that_is_not_clear_is_refused_and_says_why(
+    told: dict[str, Any], field: str, reason: str
+) -> None:
+    with pytest.raises(InvalidMessage, match=reason) as refused:
+        Command.decode(json.dumps(told))
+
+    assert refused.value.field == field
+
+
+@pytest.mark.parametrize("told", [FORGET | {"id": 1}, FORGET | {"all": True}, RESTORE | {"id": 2, "revision": 1}])
+def test_a_change_by_name_is_read_as_it_is_written(told: dict[str, Any]) -> None:
+    command = Command.decode(json.dumps(told))
+
+    assert Command.decode(command.encode()) == command
+    assert command.to_wire().items() >= told.items()
+
+
+def test_what_was_taken_in_once_is_read_though_it_would_be_refused_today() -> None:
+    told = {"op": "maintain", "interaction": "x"}
+
+    assert Command.model_validate(told, context=KEPT).interaction == "x"
+    with pytest.raises(InvalidMessage):
+        Command.from_wire(told)
