@@ -16,7 +16,6 @@ from lakehouse.search import Sides, search
 from schemas.conversation import is_blank
 from schemas.errors import InvalidMessage, MemlakeError, Unavailable
 from schemas.retrieval import ErrorReply, Reply, SearchMetadata, SearchRequest, SearchResult
-from streams.extract.masking import mask
 from streams.incoming import FORWARDED, Incoming, ReplyAddress, passed_on, reply_address
 from streams.letters import letters
 from streams.logs import logger, trace_of
@@ -83,7 +82,8 @@ class Answer:
                 return [self._forwarded(incoming, home)]
         except InvalidMessage as error:
             self._ports.metrics.dead.labels(incoming.topic, type(error).__name__).inc()
-            return letters(incoming, error, outbox, attempt=1, now=now)
+            return letters(incoming, error, outbox, self._ports.masker, attempt=1, now=now)
+        request, _ = self._ports.masker.message(request)
         reply = await self._reply(request, address)
         told = outbox.reply(reply, incoming, address, now=now, key=request.scope.key)
         try:
@@ -182,7 +182,7 @@ def _reply_of(request: SearchRequest, hits: list[Hit], times: Times, degraded: t
     similarities = [hit.similarity for hit in hits]
     reply = Reply(
         success=True,
-        query=mask(request.query)[0],
+        query=request.query,
         results=tuple(_result(hit, detailed=request.include_metadata) for hit in hits),
         metadata=SearchMetadata(
             total_results=len(hits),

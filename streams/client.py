@@ -8,39 +8,29 @@ Rule of this file: it speaks to the broker only, and imports neither a model nor
 anything is asked; every wait has an end.
 """
 
-import asyncio
 import os
 import uuid
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import aclosing
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any, Self, TypeVar
-
-from aiokafka import AIOKafkaConsumer
-from aiokafka.errors import KafkaError
 
 from schemas.commands import Command
 from schemas.conversation import Role, Scope, Turn
 from schemas.errors import InvalidMessage, MemlakeError, Unavailable
 from schemas.memory import Event, MemoryEvent, TurnReport
-from schemas.message import Headers, Message, cloud_event, header
+from schemas.message import Message, cloud_event, header
 from schemas.retrieval import ErrorReply, Format, Mode, Reply, SearchRequest
-from schemas.topics import Suffix, topic_name
+from schemas.topics import Suffix
 from streams import readers
 from streams.admin import wait_for_topics
-from streams.incoming import CORRELATION_ID, DEADLINE, EPOCH, REPLY_TO
+from streams.asking import REQUEST_HEADERS, Requests
 from streams.logs import logger
 from streams.settings import Settings
 from streams.wire import Outbox, Outgoing, require_size
 
-REQUEST_HEADERS = 300
-"""Bytes that the way back adds to a message."""
+NOT_ENTERED = "use the client as a context manager: async with MemoryClient() as memory: …"
 log = logger("client")
-PENDING = 10_000
-"""Requests that may wait for an answer at once; more wait to be sent."""
-REPLIES: dict[str, type[Reply | TurnReport | ErrorReply]] = {
-    kind.kind: kind for kind in (Reply, TurnReport, ErrorReply)
-}
 
 
 Answer = TypeVar("Answer", bound=Message)
@@ -80,11 +70,7 @@ class MemoryClient:
         self.timeout_s = timeout_s
         self._given_bootstrap = bootstrap
         self._outbox: Outbox | None = None
-        self._consumer: AIOKafkaConsumer | None = None
-        self._reader: asyncio.Task[None] | None = None
-        self._waiting: dict[str, asyncio.Future[Message]] = {}
-        self._room = asyncio.Semaphore(PENDING)
-        self._way_back = asyncio.Lock()
+        self._requests: Requests | None = None
 
     @property
     def bootstrap(self) -> str:
@@ -99,16 +85,13 @@ class MemoryClient:
         """Connect, waiting for the deployment's topics within the time-out."""
         await wait_for_topics(self.settings, self.bootstrap, self.timeout_s)
         self._outbox = await Outbox(self.settings, self.bootstrap, "client").start()
+        self._requests = Requests(self.settings, self.bootstrap, self._outbox, self.timeout_s)
         return self
 
     async def __aexit__(self, *_: object) -> None:
         """Disconnect; whoever still waits is told."""
-        if self._reader is not None:
-            self._reader.cancel()
-        for future in self._waiting.values():
-            future.cancel()
-        if self._consumer is not None:
-            await self._consumer.stop()
+        if self._requests is not None:
+            await self._requests.close()
         if self._outbox is not None:
             await self._outbox.stop()
 
@@ -159,7 +142,7 @@ class MemoryClient:
         """
         refused = {place: error for place, turn in enumerate(turns) if (error := self.refusal(turn)) is not None}
         sent = [self._turn_out(turn) for place, turn in enumerate(turns) if place not in refused]
-        answers = iter(await self._requests(sent, timeout_s) if sent else [])
+        answers = iter(await self._answers(sent, timeout_s) if sent else [])
         return [refused.get(place) or _result(next(answers)) for place in range(len(turns))]
 
     def refusal(self, turn: Turn) -> InvalidMessage | None:
@@ -181,6 +164,40 @@ class MemoryClient:
         given = command if command.command_id else command.model_copy(update={"command_id": str(uuid.uuid4())})
         reply = await self._request("commands", given, given.command_id or "", timeout_s, partition)
         return _expected(reply, TurnReport)
+
+    async def forget(
+        self, memory_id: int | None = None, *, everything: bool = False, timeout_s: float | None = None
+    ) -> TurnReport:
+        """Forget one memory, or with ``everything`` all that is known of this scope; ``restore`` undoes it.
+
+        Returns:
+            One outcome for each memory: DELETE, or NONE for one that was forgotten already.
+
+        Raises:
+            InvalidMessage: Neither or both of the two were told.
+            RequestFailed: There is no such memory ("not_found").
+            Unavailable: No answer in time; the command is on its topic all the same.
+        """
+        return await self._change({"op": "forget", "id": memory_id, "all": everything or None}, timeout_s)
+
+    async def restore(
+        self, memory_id: int, *, revision: int | None = None, timeout_s: float | None = None
+    ) -> TurnReport:
+        """Make a text of a memory current again: what was forgotten, or what one of its revisions said.
+
+        Returns:
+            Its outcome: UPDATE, or NONE where that is current already.
+
+        Raises:
+            RequestFailed: There is no such memory, or no such revision of it ("not_found").
+            Unavailable: No answer in time; the command is on its topic all the same.
+        """
+        return await self._change({"op": "restore", "id": memory_id, "revision": revision}, timeout_s)
+
+    async def _change(self, told: Mapping[str, Any], timeout_s: float | None) -> TurnReport:
+        """A command of this scope; its time is told by the clock that turns are told by."""
+        command = Command.from_wire({"scope": self.scope, "timestamp": datetime.now(UTC), **told})
+        return await self.command(command, timeout_s=timeout_s)
 
     async def ask(
         self,
@@ -284,7 +301,7 @@ class MemoryClient:
     @property
     def _sender(self) -> Outbox:
         if self._outbox is None:
-            raise RuntimeError("use the client as a context manager: async with MemoryClient() as memory: …")
+            raise RuntimeError(NOT_ENTERED)
         return self._outbox
 
     def _input(
@@ -306,73 +323,16 @@ class MemoryClient:
         partition: int | None = None,
     ) -> Message:
         """Send with a way back, and wait for the one answer."""
-        (answer,) = await self._requests([self._input(suffix, message, event_id, partition)], timeout_s)
+        (answer,) = await self._answers([self._input(suffix, message, event_id, partition)], timeout_s)
         if isinstance(answer, Unavailable):
             raise answer
         return answer
 
-    async def _requests(self, messages: Sequence[Outgoing], timeout_s: float | None) -> list[Message | Unavailable]:
+    async def _answers(self, messages: Sequence[Outgoing], timeout_s: float | None) -> list[Message | Unavailable]:
         """Send messages in order, each with a way back, and wait for all answers within one time-out."""
-        patience = self.timeout_s if timeout_s is None else timeout_s
-        deadline = datetime.now(UTC) + timedelta(seconds=patience)
-        ids = [str(uuid.uuid4()) for _ in messages]
-        for correlation_id, outgoing in zip(ids, messages, strict=True):
-            outgoing.headers.extend(self._return_headers(correlation_id, deadline))
-        late = Unavailable(f"no answer within {patience:g} s: is a worker running?")
-        try:
-            async with asyncio.timeout(patience), self._room:
-                await self._open_way_back()
-                loop = asyncio.get_running_loop()
-                answers = [self._waiting.setdefault(one, loop.create_future()) for one in ids]
-                await self._sender.send(messages)
-                await asyncio.wait(answers)
-        except TimeoutError:
-            answers = [self._waiting.get(one) or asyncio.Future() for one in ids]
-        finally:
-            for one in ids:
-                self._waiting.pop(one, None)
-        return [_outcome(answer, late) for answer in answers]
-
-    def _return_headers(self, correlation_id: str, deadline: datetime) -> Headers:
-        epoch_ms = round((deadline - EPOCH).total_seconds() * 1000)
-        return [
-            (CORRELATION_ID, correlation_id.encode()),
-            (REPLY_TO, topic_name(self.settings.name, "replies").encode()),
-            (DEADLINE, str(epoch_ms).encode()),
-        ]
-
-    async def _open_way_back(self) -> None:
-        """Read replies from where they end now; done before the first request is sent."""
-        async with self._way_back:
-            if self._reader is not None and not self._reader.done():
-                return
-            if self._consumer is not None:  # its reader has ended: begin anew
-                await self._consumer.stop()
-            consumer = self._consumer = readers.plain_consumer(self.settings, self.bootstrap, "replies")
-            await readers.started(consumer, self.timeout_s)
-            places = readers.places_of(self.settings, "replies")
-            consumer.assign(places)
-            await readers.position(consumer, places, {}, from_end=True)
-            self._reader = asyncio.create_task(self._read_replies(consumer))
-
-    async def _read_replies(self, consumer: AIOKafkaConsumer) -> None:
-        try:
-            await self._deliver(consumer)
-        except KafkaError as error:
-            for answer in self._waiting.values():
-                if not answer.done():
-                    answer.set_exception(Unavailable(f"answers cannot be read: {error}"))
-
-    async def _deliver(self, consumer: AIOKafkaConsumer) -> None:
-        async for record in consumer:
-            answer = self._waiting.get(header(record.headers, CORRELATION_ID) or "")
-            if answer is None or answer.done():
-                continue  # somebody else's, or one that came twice
-            told = (header(record.headers, "ce_type") or "").removeprefix("memlake.").rpartition(".v")[0]
-            try:
-                answer.set_result(REPLIES[told].decode(record.value))
-            except (KeyError, InvalidMessage) as error:
-                answer.set_exception(Unavailable(f"an answer of type {told!r} cannot be read: {error}"))
+        if self._requests is None:
+            raise RuntimeError(NOT_ENTERED)
+        return await self._requests.ask(messages, self.timeout_s if timeout_s is None else timeout_s)
 
 
 def _result(answer: Message | Unavailable) -> TurnReport | RequestFailed | MemlakeError:
@@ -380,13 +340,6 @@ def _result(answer: Message | Unavailable) -> TurnReport | RequestFailed | Memla
         return answer if isinstance(answer, Unavailable) else _expected(answer, TurnReport)
     except (RequestFailed, Unavailable) as error:
         return error
-
-
-def _outcome(answer: "asyncio.Future[Message]", late: Unavailable) -> Message | Unavailable:
-    if not answer.done():
-        return late
-    error = answer.exception()
-    return error if isinstance(error, Unavailable) else answer.result()
 
 
 def _expected(reply: Message, kind: type[Answer]) -> Answer:

@@ -25,13 +25,14 @@ class Finding:
 
 def examine(settings: Settings) -> Iterator[Finding]:
     """Examine one thing after the other; a fault in one hides no other."""
+    masker = settings.masker()
     unknown = unknown_settings(os.environ)
     yield Finding("settings", "consistent", f"unknown: {', '.join(unknown)}" if unknown else None)
     for what, look in LOOKS.items():
         try:
-            yield Finding(what, asyncio.run(_look(look, settings)))
+            yield Finding(what, masker.text(asyncio.run(_look(look, settings))))
         except MemlakeError as error:
-            yield Finding(what, "", str(error))
+            yield Finding(what, "", masker.text(str(error)))
 
 
 async def _look(look: Callable[[Settings], Awaitable[str]], settings: Settings) -> str:
@@ -77,9 +78,16 @@ async def _lake(settings: Settings) -> str:
     return f"{settings.lake_uri}: {lake.shape.partitions} shards, {rows} events, {lake.shape.embedder}"
 
 
+async def _language_model(settings: Settings) -> str:
+    from streams.judging import probe  # noqa: PLC0415
+
+    return await probe(settings) if settings.llm_url else "none is set: rules do all"
+
+
 LOOKS: dict[str, Callable[[Settings], Awaitable[str]]] = {
     "model": _model,
     "broker": _broker,
     "topics": _topics,
     "lake": _lake,
+    "language model": _language_model,
 }

@@ -24,6 +24,7 @@ from schemas.memory import (
     TurnReport,
     event_id,
 )
+from streams.changing import names_memories
 from streams.decide.arity import Arity, arity_of
 from streams.decide.types import Decision, Neighbour
 from streams.extract import read_claim
@@ -79,7 +80,7 @@ def neighbour_of(row: MemoryRow, similarity: float) -> Neighbour:
         id=event.id,
         text=event.text,
         similarity=similarity,
-        event_time=row.valid_from,
+        event_time=row.told_at,
         revision=event.revision or 1,
         role=event.role,
         subject=event.subject,
@@ -108,13 +109,14 @@ def change_of(
     """
     fact, record = cause.fact, cause.record
     target = memory.current_of(decision.target) if decision.target is not None and decision.target > 0 else None
-    decision, status = _settle_time(decision, fact, target, memory)
+    forgotten = _forgotten_as(fact, memory) if decision.event == "ADD" else None
+    decision, status = _settle_time(decision, fact, target, forgotten)
     old = _old_text(decision, status, target, memory, fact.event_time)
     event = MemoryEvent(
         event_id=event_id(fact.fact_id),
         sequence=memory.sequence + 1,
         scope=record.scope,
-        id=memory.last_id + 1 if decision.event == "ADD" else (target.event.id if target else 0),
+        id=memory.last_id + 1 if decision.event == "ADD" else (target.event.id if target else forgotten or 0),
         revision=_revision(decision, target, memory),
         event=decision.event,
         text=decision.text,
@@ -128,12 +130,21 @@ def change_of(
         decision=DecisionBasis(
             candidates=tuple(Candidate(id=known, similarity=near) for known, near in decision.candidates if known > 0),
             threshold=threshold,
+            **_judged(decision),
         ),
         embedder=embedder,
         **_of_fact(fact, target),
         **_origin(record),
     )
     return Change(event, record.record_id, cause.facts_offset, vector)
+
+
+def _judged(decision: Decision) -> dict[str, Any]:
+    """What a language model had to do with it: nothing where none was asked."""
+    told = decision.model
+    if told is None:
+        return {}
+    return {"model": told.model or None, "prompt": told.prompt, "answer": told.answer, "degraded": told.degraded}
 
 
 def _of_fact(fact: Fact, target: MemoryRow | None) -> dict[str, Any]:
@@ -156,22 +167,23 @@ def _of_fact(fact: Fact, target: MemoryRow | None) -> dict[str, Any]:
 
 
 def _settle_time(
-    decision: Decision, fact: Fact, target: MemoryRow | None, memory: ScopeMemory
+    decision: Decision, fact: Fact, target: MemoryRow | None, forgotten: int | None
 ) -> tuple[Decision, EventStatus]:
     """What is older than what it would change joins the history (UPDATE) or changes nothing (ADD, DELETE)."""
-    if decision.event == "ADD" and _was_forgotten(fact, memory):
+    if forgotten is not None:
         return _nothing(decision, fact.text, "It was forgotten after this was said: it stays forgotten"), "current"
-    if target is None or fact.event_time >= target.valid_from or decision.event not in {"UPDATE", "DELETE"}:
+    if target is None or fact.event_time >= target.told_at or decision.event not in {"UPDATE", "DELETE"}:
         return decision, "current"
     if decision.event == "UPDATE":
         return decision, "historic"
-    reason = f"Asked to forget before this was said ({target.valid_from.isoformat()}): it stays"
+    reason = f"Asked to forget before this was said ({target.told_at.isoformat()}): it stays"
     return _nothing(decision, target.event.text, reason), "current"
 
 
-def _was_forgotten(fact: Fact, memory: ScopeMemory) -> bool:
-    """Whether what a fact says was retired later than it was said."""
-    return any(fact.event_time < retired_at and _is_same(fact, event) for event, retired_at in memory.retired)
+def _forgotten_as(fact: Fact, memory: ScopeMemory) -> int | None:
+    """The memory that said what a fact says, and was retired later than it was said; None where there is none."""
+    retired = (gone for gone in memory.retired.values() if fact.event_time < gone.at and _is_same(fact, gone.event))
+    return min((gone.event.id for gone in retired), default=None)
 
 
 def _is_same(fact: Fact, event: MemoryEvent) -> bool:
@@ -195,8 +207,7 @@ def _old_text(
         return None
     if status == "current":
         return target.event.text
-    before = [row for row in memory.history(target.event.id) if row.vector is not None and row.valid_from <= moment]
-    return max(before, key=lambda row: (row.valid_from, row.event.sequence)).event.text if before else None
+    return next((row.event.text for row in memory.history(target.event.id) if row.held_at(moment)), None)
 
 
 def _revision(decision: Decision, target: MemoryRow | None, memory: ScopeMemory) -> int | None:
@@ -226,7 +237,7 @@ def _origin(record: TurnRecord | CommandRecord) -> dict[str, Any]:
 
 
 def report_of(record: TurnRecord | CommandRecord, events: Sequence[MemoryEvent]) -> TurnReport:
-    """What a turn or command came to: each fact with its one outcome."""
+    """What a turn or command came to: each fact, or each memory that it names, with its one outcome."""
     extraction = record.extraction
     told = ReportedExtraction(
         extracted=len(extraction.facts),
@@ -237,7 +248,7 @@ def report_of(record: TurnRecord | CommandRecord, events: Sequence[MemoryEvent])
     )
     previews = {fact.fact_id: fact.text[:SUMMARY_CHARACTERS] for fact in extraction.facts}
     return TurnReport(
-        success=len(events) == len(extraction.facts),
+        success=names_memories(record) or len(events) == len(extraction.facts),
         turn_id=record.turn.turn_id if isinstance(record, TurnRecord) else None,
         command_id=record.command.command_id if isinstance(record, CommandRecord) else None,
         extraction=told,
@@ -252,8 +263,13 @@ def report_of(record: TurnRecord | CommandRecord, events: Sequence[MemoryEvent])
             )
             for event in events
         ),
+        degraded=tuple(dict.fromkeys((*extraction.degraded, *_degraded(events)))),
         timestamp=record.recorded_at,
     )
+
+
+def _degraded(events: Sequence[MemoryEvent]) -> Iterator[str]:
+    return (event.decision.degraded for event in events if event.decision.degraded is not None)
 
 
 def _reported(event: MemoryEvent) -> ReportedMemory:

@@ -17,6 +17,7 @@ from schemas.conversation import Scope, Turn
 from schemas.errors import InvalidMessage
 from schemas.facts import (
     AnyRecord,
+    Birth,
     CommandRecord,
     Extraction,
     Repeat,
@@ -28,7 +29,6 @@ from schemas.facts import (
 from schemas.identity import derived_id
 from schemas.message import Headers, cloud_event
 from streams.extract import extract, extract_interaction
-from streams.extract.masking import mask_command, mask_turn
 from streams.incoming import FORWARDED, RECORDED_AT, Incoming, passed_on, reply_address
 from streams.letters import letters
 from streams.ports import Ports
@@ -104,6 +104,10 @@ class Reading:
     shard: Shard
     generation: int
     sessions: dict[SessionKey, tuple[Turn, ...]] = field(default_factory=dict)
+    contexts: dict[str, tuple[Turn, ...]] = field(default_factory=dict)
+    """The turns before each turn that was read, by record."""
+    births: dict[str, Birth] = field(default_factory=dict)
+    """Of the memories that commands name, by record."""
 
 
 class Intake:
@@ -155,7 +159,7 @@ class Intake:
                     elsewhere.append(self._forwarded(incoming, home))
             except InvalidMessage as error:
                 now = self._ports.clock()
-                elsewhere.extend(letters(incoming, error, self._ports.outbox, attempt=1, now=now))
+                elsewhere.extend(letters(incoming, error, self._ports.outbox, self._ports.masker, attempt=1, now=now))
                 self._ports.metrics.dead.labels(incoming.topic, type(error).__name__).inc()
         return taken, elsewhere
 
@@ -196,7 +200,8 @@ class Intake:
                 new[one.record_id] = one
                 await self._recall(reading, one)
         loop = asyncio.get_running_loop()
-        fresh = await loop.run_in_executor(self._ports.rules, self._read_all, reading, list(new.values()))
+        by_rules = await loop.run_in_executor(self._ports.rules, self._read_all, reading, list(new.values()))
+        fresh = await self._ports.judge.extracted(by_rules, reading.contexts)
         records: list[AnyRecord] = []
         for one in taken:
             known = stored.get(one.record_id) or fresh[one.record_id]
@@ -204,13 +209,23 @@ class Intake:
         return records, list(fresh.values())
 
     async def _recall(self, reading: Reading, one: Taken) -> None:
-        """Bring a turn's session into the batch's view, as it was before the batch."""
+        """Bring what an input is read with into the batch's view: a turn's session, or the memory a command names."""
         turn = one.message
-        if not isinstance(turn, Turn) or turn.session_id is None or not self._sessions.turns:
+        if isinstance(turn, Command):
+            await self._recall_birth(reading, turn, one.record_id)
+            return
+        if turn.session_id is None or not self._sessions.turns:
             return
         key = (turn.scope.key, turn.session_id)
         if key not in reading.sessions:
             reading.sessions[key] = await self._sessions.before(reading.shard, turn, one.incoming.offset)
+
+    async def _recall_birth(self, reading: Reading, command: Command, record_id: str) -> None:
+        if command.scope is None or command.id is None:
+            return
+        event = await reading.shard.first_event(command.scope, command.id)
+        if event is not None:
+            reading.births[record_id] = Birth(fact_id=event.fact_id, text=event.text)
 
     def _read_all(self, reading: Reading, new: list[Taken]) -> dict[str, TurnRecord | CommandRecord]:
         """Mask, then let the rules read, one after the other; in a thread, since long texts take their time."""
@@ -219,10 +234,10 @@ class Intake:
     def _read(self, reading: Reading, one: Taken) -> TurnRecord | CommandRecord:
         recorded_at = one.incoming.recorded_at
         if isinstance(one.message, Turn):
-            turn, masked = mask_turn(one.message)
+            turn, masked = self._ports.masker.message(one.message)
             key = (turn.scope.key, turn.session_id or "")
-            context = reading.sessions.get(key, ())
-            found = extract(turn, context, record_id=one.record_id)
+            context = reading.contexts[one.record_id] = reading.sessions.get(key, ())
+            found = extract(turn, context, record_id=one.record_id, profile=self._ports.settings.profile)
             if key in reading.sessions:
                 reading.sessions[key] = (*context, turn)[-self._sessions.turns :]
             return TurnRecord(
@@ -232,16 +247,19 @@ class Intake:
                 turn=turn,
                 extraction=found.model_copy(update={"masked": masked}),
             )
-        command, masked = mask_command(one.message)
+        command, masked = self._ports.masker.message(one.message)
         found = Extraction(extractor=NO_RULES)
         if command.op == "extract_and_operate":
-            found = extract_interaction(command, record_id=one.record_id, recorded_at=recorded_at)
+            found = extract_interaction(
+                command, record_id=one.record_id, recorded_at=recorded_at, profile=self._ports.settings.profile
+            )
         return CommandRecord(
             record_id=one.record_id,
             recorded_at=recorded_at,
             source=one.source,
             command=command,
             extraction=found.model_copy(update={"masked": masked}),
+            birth=reading.births.get(one.record_id),
         )
 
     def _count(self, found: Extraction) -> None:

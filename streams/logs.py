@@ -11,15 +11,16 @@ from typing import Literal
 
 import structlog
 
-from streams.extract.masking import mask
+from streams.masking import Masker
 
 
-def configure(level: str, form: Literal["auto", "json", "text"]) -> None:
+def configure(level: str, form: Literal["auto", "json", "text"], masker: Masker) -> None:
     """Send structlog and the standard library's loggers to stderr.
 
     Args:
         level: The least that is logged.
         form: One JSON object a line, or text; auto is text on a terminal.
+        masker: Of the deployment.
     """
     as_json = form == "json" or (form == "auto" and not sys.stderr.isatty())
     shared: list[structlog.typing.Processor] = [
@@ -28,7 +29,7 @@ def configure(level: str, form: Literal["auto", "json", "text"]) -> None:
         structlog.stdlib.add_logger_name,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
         structlog.processors.format_exc_info,
-        _masked,
+        masking(masker),
     ]
     last: structlog.typing.Processor = (
         structlog.processors.JSONRenderer(ensure_ascii=False)
@@ -53,8 +54,20 @@ def configure(level: str, form: Literal["auto", "json", "text"]) -> None:
     )
 
 
-def _masked(_: object, __: str, told: structlog.typing.EventDict) -> structlog.typing.EventDict:
-    return {name: mask(value)[0] if isinstance(value, str) else value for name, value in told.items()}
+def masking(masker: Masker) -> structlog.typing.Processor:
+    """A step that masks all that a line holds, but for what the formatter keeps in it for itself."""
+
+    def masked(_: object, __: str, told: structlog.typing.EventDict) -> structlog.typing.EventDict:
+        ours = {name: value for name, value in told.items() if name.startswith("_")}
+        said = {name: _as_data(value) for name, value in told.items() if name not in ours}
+        return {**masker.data(said)[0], **ours}
+
+    return masked
+
+
+def _as_data(value: object) -> object:
+    """What a line can hold; anything else by the text that would be shown for it."""
+    return value if isinstance(value, (str, int, float, list, tuple, dict)) or value is None else str(value)
 
 
 def trace_of(error: BaseException) -> str:

@@ -232,7 +232,9 @@ class AgentLoop:
 
     async def _give_up(self, incoming: Incoming, error: Exception, attempt: int) -> None:
         self.ports.metrics.dead.labels(incoming.topic, type(error).__name__).inc()
-        outgoing = letters(incoming, error, self.ports.outbox, attempt=attempt, now=self.ports.clock())
+        outgoing = letters(
+            incoming, error, self.ports.outbox, self.ports.masker, attempt=attempt, now=self.ports.clock()
+        )
         pause, moves = FIRST_PAUSE_S, self.moves
         while True:
             try:

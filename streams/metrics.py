@@ -29,6 +29,15 @@ class Metrics:
         self.masked = self._counter("masked_total", "Secrets masked, by class", "secret")
         self.events = self._counter("events_total", "Memory events written, by event", "event")
         self.degraded = self._counter("degraded_total", "Answers that lacked something, by reason", "reason")
+        # the language model
+        self.llm_calls = self._counter(
+            "llm_calls_total", "Questions to the model, by kind and outcome", "kind", "outcome"
+        )
+        self.llm_requests = self._counter("llm_requests_total", "Answers that the endpoint gave, by kind", "kind")
+        self.llm_seconds = self._histogram("llm_seconds", "Time for a question to the model, by kind", FAST, "kind")
+        self.llm_tokens = self._counter("llm_tokens_total", "Tokens, by direction (in, out)", "direction")
+        self.llm_cost = self._counter("llm_cost_total", "What the tokens cost, by the prices of the settings")
+        self.llm_breaker = self._gauge("llm_breaker", "0: the model is asked, 1: once to see, 2: left alone")
         # how the work goes
         self.retries = self._counter("retries_total", "Steps tried again, by agent and reason", "agent", "reason")
         self.batch_size = self._histogram("batch_messages", "Messages in a batch, by agent", SIZES, "agent")

@@ -12,6 +12,8 @@ from lakehouse.embedding import Embedder
 from lakehouse.known import KnownScopes
 from lakehouse.store import Lake
 from streams.faults import Faults
+from streams.judging import Judge
+from streams.masking import Masker
 from streams.metrics import Metrics
 from streams.settings import Settings
 from streams.wire import Outbox
@@ -22,6 +24,8 @@ class Ports:
     """The world of a handler.
 
     Attributes:
+        masker: Hides secrets in all that comes in and in all that is told.
+        judge: Asks a language model, where one is set.
         known: Scopes kept in memory by their writer.
         rules: One thread for rules that would hold up the event loop.
         clock: Now, timezone-aware; never used in a decision.
@@ -31,6 +35,8 @@ class Ports:
     lake: Lake
     embedder: Embedder
     outbox: Outbox
+    masker: Masker
+    judge: Judge
     known: KnownScopes
     metrics: Metrics
     rules: ThreadPoolExecutor

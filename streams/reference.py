@@ -22,6 +22,7 @@ from schemas.reports import DeadLetter, MaintenanceReport
 from schemas.retrieval import ErrorReply, Reply, SearchRequest
 from schemas.topics import TOPICS
 from streams.cli import memlake
+from streams.masking import Masker
 from streams.metrics import Metrics
 from streams.settings import Settings, setting_rows
 
@@ -115,6 +116,15 @@ def metrics_table() -> str:
     return "\n".join(lines)
 
 
+def classes_table() -> str:
+    """Every class of secrets as a Markdown table."""
+    rows = [
+        f"| `{one.name}` | {'yes' if one.on else 'when asked'} | {one.what.replace('|', chr(92) + '|')} |"
+        for one in Masker.made().classes
+    ]
+    return "\n".join(["| class | masked | what |", "|---|---|---|", *rows])
+
+
 def commands() -> str:
     """Every command with its own help, as Markdown."""
     lines = ["# Commands", "", "Exit codes: 0 done, 1 it failed and says why, 2 wrong usage.", ""]
@@ -140,7 +150,7 @@ def files(docs: Path) -> Iterator[tuple[Path, str]]:
     yield docs / "commands.md", commands()
     operations = docs / "operations.md"
     text = operations.read_text("utf-8")
-    for name, table in (("settings", settings_table()), ("metrics", metrics_table())):
+    for name, table in (("settings", settings_table()), ("metrics", metrics_table()), ("classes", classes_table())):
         text = _between(text, name, table)
     yield operations, text
 

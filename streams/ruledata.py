@@ -14,7 +14,9 @@ VERSION = "1"
 
 
 @cache
-def load(room: Literal["extract", "decide", "llm", "wording"], name: str, version: str = VERSION) -> dict[str, Any]:
+def load(
+    room: Literal["extract", "decide", "llm", "masking", "wording"], name: str, version: str = VERSION
+) -> dict[str, Any]:
     """Read ``streams/<room>/data/<name>.yaml``. All scalars are strings, so that "no" and "on" are words.
 
     Whoever reads a file again gets the same object: it must not be changed.

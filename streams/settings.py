@@ -7,14 +7,18 @@ in ``docs/operations.md`` are made from it.
 import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 import platformdirs
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator, model_validator
 
 from schemas.conversation import Name, Scope, names_somebody
 from schemas.errors import Misconfigured
+
+if TYPE_CHECKING:
+    from streams.masking import Masker
 
 PREFIX = "MEMLAKE_"
 
@@ -91,6 +95,8 @@ class Settings(BaseModel):
     """Known memories held against a new fact at most."""
     turn_deletes: bool = True
     """Whether a user's plain request to forget deletes (and can be restored)."""
+    profile: Literal["all", "technical", "personal"] = "all"
+    """What is worth remembering of what is said: everything, what is of a trade, or what is of a person."""
     scope_cache_rows: Annotated[int, Field(ge=1000, le=100_000_000, json_schema_extra=_unit("rows"))] = 50_000
     """Rows of recently written scopes that a worker keeps in memory."""
 
@@ -101,6 +107,46 @@ class Settings(BaseModel):
     """Threads of the embedder. More than one on busy cores is slower."""
     embedder_cache: Annotated[int, Field(ge=0, le=10_000_000, json_schema_extra=_unit("texts"))] = 20_000
     """Embeddings kept in memory by the text's hash."""
+
+    # A language model (optional)
+    llm_url: Annotated[str, Field(pattern=r"^(https?://[^\s?#@]+)?$")] = ""
+    """Base of an OpenAI-compatible endpoint, such as http://127.0.0.1:8080/v1; empty is none: rules do all."""
+    llm_model: Annotated[str, Field(max_length=256)] = ""
+    """The model, as the endpoint knows it."""
+    llm_api_key: SecretStr = SecretStr("")
+    """Sent to the endpoint as bearer token; empty sends none."""
+    llm_use: Literal["off", "decisions", "extraction", "both"] = "off"
+    """What turns are read with a model for; rules come first, and answer where the model fails."""
+    llm_timeout_s: Annotated[float, Field(gt=0, le=60, json_schema_extra=_unit("s"))] = 4
+    """Time for one try at the endpoint."""
+    llm_deadline_s: Annotated[float, Field(gt=0, le=60, json_schema_extra=_unit("s"))] = 8
+    """Time for one question to the model, with all tries and pauses."""
+    llm_budget_s: Annotated[float, Field(gt=0, le=120, json_schema_extra=_unit("s"))] = 10
+    """Time for all questions of one batch; when it is spent, rules answer the rest."""
+    llm_concurrency: Annotated[int, Field(ge=1, le=64, json_schema_extra=_unit("calls"))] = 4
+    """Calls of a worker that are under way at once."""
+    llm_retries: Annotated[int, Field(ge=0, le=10)] = 2
+    """Further tries where the endpoint is at fault."""
+    llm_max_bytes: Annotated[int, Field(ge=1024, le=16_777_216, json_schema_extra=_unit("bytes"))] = 262_144
+    """The largest answer that is read."""
+    llm_max_tokens: Annotated[int, Field(ge=64, le=32_768, json_schema_extra=_unit("tokens"))] = 1024
+    """The longest answer that is asked for; twice as long once, where it was cut off."""
+    llm_breaker_failures: Annotated[int, Field(ge=1, le=100)] = 5
+    """Failed questions in a row after which the endpoint is left alone."""
+    llm_breaker_cooloff_s: Annotated[float, Field(gt=0, le=3600, json_schema_extra=_unit("s"))] = 30
+    """How long the endpoint is left alone; then one question tries it."""
+    llm_price_in: Annotated[float, Field(ge=0, le=1_000_000, json_schema_extra=_unit("per million tokens"))] = 0
+    """Price of what is sent to the model, for the metric of cost."""
+    llm_price_out: Annotated[float, Field(ge=0, le=1_000_000, json_schema_extra=_unit("per million tokens"))] = 0
+    """Price of what the model answers, for the metric of cost."""
+
+    # Secrets
+    mask_off: str = ""
+    """Classes of secrets that are not masked, separated by commas."""
+    mask_on: str = ""
+    """Classes that are masked though by default they are not, such as email, separated by commas."""
+    mask_rules: Path | None = None
+    """YAML file of further rules of masking; classes that it brings along are masked."""
 
     # Answering
     query_concurrency: Annotated[int, Field(ge=1, le=1000, json_schema_extra=_unit("queries"))] = 16
@@ -143,6 +189,15 @@ class Settings(BaseModel):
         return value
 
     @model_validator(mode="after")
+    def _masking_is_consistent(self) -> Self:
+        if self.mask_off or self.mask_on or self.mask_rules:
+            try:
+                self.masker()
+            except Misconfigured as error:
+                raise ValueError(str(error)) from error
+        return self
+
+    @model_validator(mode="after")
     def _security_is_consistent(self) -> Self:
         sasl = self.security_protocol.startswith("SASL")
         if not sasl and (self.sasl_username or self.sasl_password.get_secret_value()):
@@ -154,6 +209,21 @@ class Settings(BaseModel):
             raise ValueError("SECURITY_PROTOCOL needs SASL_USERNAME and SASL_PASSWORD")
         if self.ssl_ca_file is not None and not self.ssl_ca_file.is_file():
             raise ValueError(f"SSL_CA_FILE: there is no file {self.ssl_ca_file}")
+        return self
+
+    @model_validator(mode="after")
+    def _model_is_consistent(self) -> Self:
+        if not self.llm_url and self.llm_use != "off":
+            raise ValueError(f"LLM_USE is {self.llm_use}, but LLM_URL is not set: there is no model to ask")
+        if self.llm_url and not self.llm_model:
+            raise ValueError("LLM_URL is set, but LLM_MODEL is not: say which model to ask for")
+        times = ("llm_timeout_s", "llm_deadline_s", "llm_budget_s", "unhealthy_after_s")
+        for shorter, longer in pairwise(times):
+            if self.llm_url and getattr(self, shorter) > getattr(self, longer):
+                raise ValueError(
+                    f"{shorter.upper()} is {getattr(self, shorter):g} s, longer than {longer.upper()} with "
+                    f"{getattr(self, longer):g} s: a batch must end before its worker is taken for stuck"
+                )
         return self
 
     @classmethod
@@ -176,7 +246,9 @@ class Settings(BaseModel):
                 f"{PREFIX}{'.'.join(map(str, f['loc'])).upper() or '*'}: {f['msg'].removeprefix('Value error, ')}"
                 for f in faults
             ]
-            raise Misconfigured("\n".join(told)) from error
+            from streams.masking import Masker  # noqa: PLC0415 - see masker
+
+            raise Misconfigured(Masker.made().text("\n".join(told))) from error
 
     def to_env(self) -> dict[str, str]:
         """The settings as ``MEMLAKE_*`` variables, for a process that works for the same deployment."""
@@ -187,6 +259,22 @@ class Settings(BaseModel):
             if plain is not None:
                 told[f"{PREFIX}{name.upper()}"] = str(plain)
         return told
+
+    def masker(self) -> "Masker":
+        """What hides secrets in all that comes in and in all that is told; make it once.
+
+        Raises:
+            Misconfigured: A class is unknown, or something is wrong with the file of rules.
+        """
+        from streams.masking import Masker, classes_of  # noqa: PLC0415 - most programs that read settings mask nothing
+
+        more = None
+        if self.mask_rules is not None:
+            try:
+                more = self.mask_rules.read_text("utf-8")
+            except (OSError, UnicodeDecodeError) as error:
+                raise Misconfigured(f"MASK_RULES: {self.mask_rules} cannot be read as text: {error}") from error
+        return Masker.made(off=classes_of(self.mask_off), on=classes_of(self.mask_on), more=more)
 
     @property
     def lake_uri(self) -> str:
@@ -222,14 +310,14 @@ def unknown_settings(environ: Mapping[str, str]) -> dict[str, str | None]:
 
 def setting_rows(settings: Settings, environ: Mapping[str, str]) -> list[SettingRow]:
     """Every setting with value, default, unit, range and source; secrets masked."""
-    schema = Settings.model_json_schema()["properties"]
+    schema, masker = Settings.model_json_schema()["properties"], settings.masker()
     rows = []
     for name, field in Settings.model_fields.items():
         variable, told = f"{PREFIX}{name.upper()}", schema[name]
         rows.append(
             SettingRow(
                 name=variable,
-                value=str(getattr(settings, name)),
+                value=masker.text(str(getattr(settings, name))),
                 default=str(field.get_default()),
                 unit=told.get("unit", ""),
                 range=_range(told),

@@ -59,6 +59,14 @@ class SyncMemoryClient:
         """See ``MemoryClient.ask``."""
         return self._run(self._inner.ask(query, **options))
 
+    def forget(self, memory_id: int | None = None, **options: Any) -> TurnReport:
+        """See ``MemoryClient.forget``."""
+        return self._run(self._inner.forget(memory_id, **options))
+
+    def restore(self, memory_id: int, **options: Any) -> TurnReport:
+        """See ``MemoryClient.restore``."""
+        return self._run(self._inner.restore(memory_id, **options))
+
     def changes(self, **options: Any) -> Iterator[MemoryEvent]:
         """See ``MemoryClient.changes``."""
         found = self._inner.changes(**options)

@@ -31,6 +31,7 @@ from streams.committing import Committer, Group, Offsets, Place
 from streams.faults import Faults
 from streams.health import Health, HealthPolicy
 from streams.intake import Intake
+from streams.judging import Judge
 from streams.logs import logger
 from streams.loop import AgentLoop, Handler
 from streams.maintain import Maintainer
@@ -248,7 +249,9 @@ class Worker:
         try:
             async with asyncio.timeout(CLOSE_S):
                 closing = (self.app, self.ports.outbox, self.positions)
-                await asyncio.gather(*(one.stop() for one in closing), self.ports.embedder.close())
+                await asyncio.gather(
+                    *(one.stop() for one in closing), self.ports.embedder.close(), self.ports.judge.close()
+                )
         except Exception as error:  # noqa: BLE001 - offsets are safe; the process ends anyway
             log.warning("not everything stopped in time", error=repr(error)[:300])
         self.ports.rules.shutdown(wait=False, cancel_futures=True)
@@ -276,14 +279,17 @@ async def _require_lake_of_this_log(settings: Settings, positions: Positions) ->
 
 async def _ports(settings: Settings, bootstrap: str, metrics: Metrics, embedder: Embedder) -> Ports:
     lake = await Lake.make(settings.lake_uri, LakeShape(settings.partitions, embedder.id, embedder.dimension))
+    masker, rules = settings.masker(), ThreadPoolExecutor(1, thread_name_prefix="rules")
     return Ports(
         settings=settings,
         lake=lake,
         embedder=embedder,
         outbox=await Outbox(settings, bootstrap, "worker").start(),
+        masker=masker,
+        judge=Judge(settings, metrics, masker.text, rules),
         known=KnownScopes(embedder.dimension, settings.scope_cache_rows),
         metrics=metrics,
-        rules=ThreadPoolExecutor(1, thread_name_prefix="rules"),
+        rules=rules,
         clock=lambda: datetime.now(UTC),
         faults=Faults(settings.fault),
     )

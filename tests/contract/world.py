@@ -34,6 +34,7 @@ from streams.answer import Answer
 from streams.faults import Faults
 from streams.incoming import Incoming
 from streams.intake import Intake
+from streams.judging import Judge
 from streams.maintain import Maintainer
 from streams.metrics import Metrics
 from streams.ports import Ports
@@ -199,13 +200,16 @@ class World:
         """A process that has just started."""
         connection = Perilous(await tables.connect(self.uri))
         lake = Lake(self.uri, connection, LakeShape(PARTITIONS, WordEmbedder.id, DIMENSION))
+        masker, metrics = self.settings.masker(), Metrics()
         ports = Ports(
             settings=self.settings,
             lake=lake,
             embedder=WordEmbedder(),
             outbox=ListOutbox(self.settings, self.topics),
+            masker=masker,
+            judge=Judge(self.settings, metrics, masker.text, RULES),
             known=KnownScopes(DIMENSION, self.settings.scope_cache_rows),
-            metrics=Metrics(),
+            metrics=metrics,
             rules=RULES,
             clock=clock or self.tick,
             faults=Faults(),
@@ -278,14 +282,24 @@ class World:
             found += await shard.turns.query().select(["record_id", "record"]).to_list()
         return sorted((row["record_id"], row["record"]) for row in found)
 
+    async def inputs(self) -> list[tuple[str, str, int, Any]]:
+        """All stored inputs with their status and the event that changed it last."""
+        lake = await Lake.open(self.uri)
+        found = []
+        for partition in range(PARTITIONS):
+            shard = await lake.shard(partition)
+            found += await shard.turns.query().select(["record_id", "status", "touched", "record"]).to_list()
+        rows = [(row["record_id"], row["status"], row["touched"], without_birth(row["record"])) for row in found]
+        return sorted(rows, key=lambda row: row[0])
+
     async def outcome(self) -> "Outcome":
         """All that must not depend on batches, deliveries and crashes."""
         rows = await self.rows()
         return Outcome(
             rows=sorted((replace(row, facts_offset=0) for row in rows), key=lambda row: row.event.event_id),
             digest=digest_of(rows),
-            records=await self.records(),
-            facts=[_told(record) for record in firsts(self.topics.everywhere("facts"), by=_told)],
+            inputs=await self.inputs(),
+            facts=[_told(record) for record in firsts(self.topics.everywhere("facts"), by=lambda one: str(_told(one)))],
             changes=[(record.key, record.value) for record in firsts(self.topics.everywhere("changes"))],
             replies=sorted((record.key or b"", record.value or b"") for record in firsts(self.topics.log("replies"))),
         )
@@ -297,7 +311,7 @@ class Outcome:
 
     rows: list[MemoryRow]
     digest: Digest
-    records: list[tuple[str, str]]
+    inputs: list[tuple[str, str, int, Any]]
     facts: list[Any]
     changes: list[tuple[bytes | None, bytes | None]]
     replies: list[tuple[bytes, bytes]]
@@ -318,8 +332,13 @@ def way_back(ask: str) -> Headers:
     return [("reply_to", f"{NAME}.replies".encode()), ("correlation_id", ask.encode())]
 
 
-def _told(record: Incoming) -> tuple[str | None, bytes | None]:
-    return header(record.headers, "ce_type"), record.value
+def without_birth(record: bytes | str | None) -> Any:
+    """What a record says, but for what the lake happened to know already when it came in."""
+    return {name: value for name, value in parse_object(record).items() if name != "birth"}
+
+
+def _told(record: Incoming) -> tuple[str | None, Any]:
+    return header(record.headers, "ce_type"), without_birth(record.value)
 
 
 def _payload(record: Incoming) -> dict[str, Any]:

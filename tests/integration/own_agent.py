@@ -61,7 +61,7 @@ class Misbehaving:
 
 async def main() -> None:
     settings = Settings.from_env(os.environ)
-    logs.configure(settings.log_level, settings.log_format)
+    logs.configure(settings.log_level, settings.log_format, settings.masker())
     outbox = await Outbox(settings, settings.broker, "own").start()
     positions = await Positions(settings, settings.broker).start()
     ports = Ports(
@@ -69,6 +69,8 @@ async def main() -> None:
         lake=cast("Any", None),
         embedder=cast("Any", None),
         outbox=outbox,
+        masker=settings.masker(),
+        judge=cast("Any", None),
         known=cast("Any", None),
         metrics=Metrics(),
         rules=ThreadPoolExecutor(1),

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from typing import Any
 
 import pytest
 
@@ -14,6 +15,7 @@ pytestmark = pytest.mark.broker
 
 HEAVY = ("torch", "lancedb", "onnxruntime", "faust", "pyarrow", "sentence_transformers")
 CLIENT_COMMANDS = {
+    "forget": ["forget", "--all"],
     "say": ["say", "I keep bees."],
     "ask": ["ask", "What do I keep?"],
     "changes": ["changes"],
@@ -47,6 +49,46 @@ def test_the_command_line_says_asks_and_looks_back(shared: Deployment, scope: Sc
     digests = {shared.cli("digest", "--json").stdout for _ in range(2)}
     assert len(digests) == 1
     assert json.loads(digests.pop())["digest"]
+
+
+def test_the_command_line_forgets_restores_and_exports(shared: Deployment, scope: Scope) -> None:
+    turns = [{"role": "user", "timestamp": f"2026-03-02T10:{minute:02}:00Z"} for minute in range(3)]
+    texts = ["I live in Bonn.", "I moved to Kiel.", "I like chess."]
+    said = "\n".join(json.dumps(turn | {"content": text}) for turn, text in zip(turns, texts, strict=True))
+    assert shared.cli("publish", "-", "--wait", "--json", said=said, scope=scope).returncode == 0
+
+    def current(*options: str) -> list[str]:
+        return [row["text"] for row in lines(shared.cli("show", *options, "--json", scope=scope).stdout)]
+
+    forgotten = shared.cli("forget", "1", "--json", scope=scope)
+    assert (forgotten.returncode, [m["event"] for m in lines(forgotten.stdout)[0]["memory"]]) == (0, ["DELETE"])
+    assert current() == ["I like chess."]
+    restored = shared.cli("restore", "1", "--revision", "1", scope=scope)
+    assert (restored.returncode, restored.stderr) == (0, "1 memory changed\n")
+    assert restored.stdout.startswith("UPDATE #1 I live in Bonn.")
+    assert current() == ["I live in Bonn.", "I like chess."]
+    assert current("--as-of", "2026-03-02T10:01:30Z") == ["I moved to Kiel."]
+    before = lines(shared.cli("changes", "--json", scope=scope).stdout)[3]["recordedAt"]
+    assert current("--known-at", before) == ["I like chess."]
+    every = shared.cli("forget", "--all", "--json", scope=scope)
+    assert [m["id"] for m in lines(every.stdout)[0]["memory"]] == [1, 2]
+    exported = lines(shared.cli("export", scope=scope).stdout)
+    assert [event["event"] for event in exported] == ["ADD", "UPDATE", "ADD", "DELETE", "UPDATE", "DELETE", "DELETE"]
+    assert exported == lines(shared.cli("changes", "--json", scope=scope).stdout)
+
+
+def test_a_change_of_what_is_not_there_is_a_failure_that_names_it(shared: Deployment, scope: Scope) -> None:
+    for arguments in (["forget", "987"], ["restore", "987"], ["restore", "987", "--revision", "2"]):
+        done = shared.cli(*arguments, scope=scope)
+        assert (done.returncode, done.stdout) == (1, "")
+        assert "not_found" in done.stderr
+        assert "987" in done.stderr
+    for wrong in (["forget"], ["forget", "1", "--all"], ["forget", "0"], ["restore"], ["restore", "x"]):
+        assert shared.cli(*wrong, scope=scope).returncode == 2
+
+
+def lines(text: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in text.splitlines()]
 
 
 @pytest.mark.parametrize("arguments", CLIENT_COMMANDS.values(), ids=CLIENT_COMMANDS)

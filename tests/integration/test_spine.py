@@ -174,6 +174,11 @@ def test_a_program_without_an_event_loop_has_the_same(shared: Deployment, scope:
         assert "stamps" in memory.ask("What do I collect?", mode="keyword").results[0].text
         assert memory.publish_and_wait("I collect maps.").success
         assert [event.sequence for event in memory.changes()] == [1, 2, 3]
+        changed = [*memory.forget(1).memory, *memory.restore(1).memory, *memory.forget(everything=True).memory]
+        assert [(outcome.event, outcome.id) for outcome in changed[:2]] == [("DELETE", 1), ("UPDATE", 1)]
+        assert {outcome.event for outcome in changed[2:]} == {"DELETE"}
+        with pytest.raises(RequestFailed, match="no memory 99"):
+            memory.forget(99)
 
 
 async def test_two_deployments_on_one_broker_never_meet(shared: Deployment, deploy: Deploy) -> None:

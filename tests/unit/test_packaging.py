@@ -21,7 +21,8 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 EXTRAS: dict[str, list[str]] = PROJECT["optional-dependencies"]
 DIRECT = [Requirement(text) for text in [*PROJECT["dependencies"], *EXTRAS["export"], *EXTRAS["dev"]]]
 ALLOWED_TO_IMPORT = {canonicalize_name(Requirement(t).name) for t in [*PROJECT["dependencies"], *EXTRAS["export"]]}
-BY_ANOTHER_NAME = {"Stemmer": "PyStemmer", 
+BY_ANOTHER_NAME = {
+    "Stemmer": "PyStemmer",
     "faust": "faust-streaming",
     "huggingface_hub": "tokenizers",
     "markdown_it": "markdown-it-py",

@@ -75,6 +75,8 @@ class Agent:
             lake=NOTHING,
             embedder=NOTHING,
             outbox=self.outbox,
+            masker=told.masker(),
+            judge=NOTHING,
             known=KnownScopes(8, 1),
             metrics=Metrics(),
             rules=NOTHING,

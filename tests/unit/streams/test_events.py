@@ -251,7 +251,7 @@ def test_what_was_forgotten_later_is_not_told_anew_by_a_late_turn(
 
     late = scene.decide("ADD", text, minute=minute, **claim)
 
-    assert (late.event, late.id) == (event, 2 if event == "ADD" else 0)
+    assert (late.event, late.id) == (event, 2 if event == "ADD" else 1)
     assert ("forgotten" in late.reasoning) == (event == "NONE")
 
 

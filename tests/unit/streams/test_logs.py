@@ -5,6 +5,7 @@ import subprocess
 import sys
 
 from streams import logs
+from streams.masking import Masker
 
 KEY = "AKIA" + "Q7" * 8
 
@@ -14,7 +15,8 @@ def said_by(*arguments: str) -> list[dict[str, str]]:
     program = """
 import logging, sys
 from streams import logs
-logs.configure("info", "json")
+from streams.masking import Masker
+logs.configure("info", "json", Masker.made())
 for text in sys.argv[1:]:
     logs.logger("test").info("told", reason=text)
     logging.getLogger("library").error("refused %s", text)
@@ -36,6 +38,25 @@ def test_a_secret_is_masked_whoever_logs_it() -> None:
 
     assert ours["reason"] == "the key [masked:cloud_key] is wrong"
     assert theirs["event"] == "refused the key [masked:cloud_key] is wrong"
+
+
+def test_whatever_a_line_holds_is_masked() -> None:
+    masked = logs.masking(Masker.made())
+    told = {
+        "event": f"it is {KEY}",
+        "password": "swordfish",
+        "found": [KEY, 1, None, True],
+        "error": ValueError(f"no {KEY}"),
+        "_record": KEY,
+    }
+
+    assert masked(None, "info", told) == {
+        "event": "it is [masked:cloud_key]",
+        "password": "[masked:password]",
+        "found": ["[masked:cloud_key]", 1, None, True],
+        "error": "no [masked:cloud_key]",
+        "_record": KEY,
+    }
 
 
 def test_where_an_error_came_from_is_told_without_its_text() -> None:

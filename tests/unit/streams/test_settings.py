@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from schemas.errors import Misconfigured
+from streams.app import build_app
 from streams.settings import PREFIX, Settings, setting_rows, unknown_settings
 
 SECRET = "hunter2-hunter2"
@@ -13,6 +14,7 @@ SASL = {
     "MEMLAKE_SASL_USERNAME": "ann",
     "MEMLAKE_SASL_PASSWORD": SECRET,
 }
+MODEL = {"LLM_URL": "http://127.0.0.1:8080/v1", "LLM_MODEL": "m"}
 FAULTS: list[tuple[dict[str, str], list[str]]] = [
     ({"PARTITIONS": "0", "BATCH_SIZE": "many", "NAME": "a b"}, ["PARTITIONS", "BATCH_SIZE", "NAME"]),
     ({"BROKER": "localhost"}, ["BROKER"]),
@@ -30,6 +32,15 @@ FAULTS: list[tuple[dict[str, str], list[str]]] = [
     ({"SIMILARITY_THRESHOLD": "1.1"}, ["SIMILARITY_THRESHOLD"]),
     ({"RETRY_MAX_S": "nan"}, ["RETRY_MAX_S"]),
     ({"PROJECT": "x" * 257}, ["PROJECT"]),
+    ({"LLM_USE": "both"}, ["LLM_USE", "LLM_URL"]),
+    ({"LLM_USE": "sometimes"}, ["LLM_USE"]),
+    ({"LLM_URL": "http://h/v1"}, ["LLM_MODEL"]),
+    ({"LLM_URL": "localhost:8080", "LLM_MODEL": "m"}, ["LLM_URL"]),
+    ({"LLM_URL": f"http://ann:{SECRET}@h/v1", "LLM_MODEL": "m"}, ["LLM_URL"]),
+    (MODEL | {"LLM_TIMEOUT_S": "9"}, ["LLM_TIMEOUT_S", "LLM_DEADLINE_S"]),
+    (MODEL | {"LLM_DEADLINE_S": "11"}, ["LLM_DEADLINE_S", "LLM_BUDGET_S"]),
+    (MODEL | {"LLM_BUDGET_S": "21"}, ["LLM_BUDGET_S", "UNHEALTHY_AFTER_S"]),
+    (MODEL | {"LLM_BUDGET_S": "121", "UNHEALTHY_AFTER_S": "200"}, ["LLM_BUDGET_S"]),
 ]
 
 
@@ -68,11 +79,20 @@ def test_what_is_given_is_read() -> None:
 
 
 def test_a_secret_is_never_shown() -> None:
-    settings = Settings.from_env(SASL)
+    settings = Settings.from_env(SASL | {"MEMLAKE_LLM_API_KEY": SECRET})
 
     shown = [repr(settings), str(settings), *map(repr, setting_rows(settings, SASL)), settings.model_dump_json()]
 
     assert not [text for text in shown if SECRET in text]
+
+
+def test_a_secret_is_masked_wherever_else_it_was_put() -> None:
+    given = {"MEMLAKE_LAKE": f"s3://ann:{SECRET}@bucket/lake"}
+
+    assert not [row for row in setting_rows(Settings.from_env(given), given) if SECRET in row.value]
+    with pytest.raises(Misconfigured) as refused:
+        Settings.from_env({"MEMLAKE_BROKER": f"sasl://ann:{SECRET}@host"})
+    assert SECRET not in str(refused.value)
 
 
 def test_every_setting_is_shown_with_unit_range_source_and_meaning() -> None:
@@ -103,3 +123,17 @@ def test_the_lake_lies_in_home_under_the_deployments_name_unless_told(tmp_path: 
 
 def test_the_scope_of_the_command_line_is_a_scope() -> None:
     assert Settings(project="shop", user="ann").scope.key == "shop/ann"
+
+
+def test_the_longest_wait_for_a_model_is_far_below_the_time_after_which_kafka_takes_partitions_away(
+    tmp_path: Path,
+) -> None:
+    longest = Settings(llm_budget_s=120, unhealthy_after_s=120, exit_after_s=10, **_model())
+
+    app = build_app(longest, "127.0.0.1:9", str(tmp_path))
+
+    assert longest.llm_budget_s * 4 < app.conf.broker_max_poll_interval
+
+
+def _model() -> dict[str, str]:
+    return {name.lower(): value for name, value in MODEL.items()}
