@@ -42,7 +42,7 @@ class ExistingMemory(Input):
 
 
 class CallContext(Input):
-    """Where the interaction comes from."""
+    """Where the interaction comes from. Whose memory it goes to is said by the command's scope alone."""
 
     session_id: Name | None = None
     user_id: Name | None = None
@@ -55,8 +55,8 @@ class Options(Input):
 
     similarity_threshold: Annotated[float, Field(strict=True, ge=0, le=1)] = 0.8
     max_similar_results: Annotated[int, Field(strict=True, ge=1, le=MAX_SIMILAR)] = 5
-    use_llm_decisions: Annotated[bool, Field(alias="useLLMDecisions")] = False
-    enable_delete_operations: bool = False
+    use_llm_decisions: Annotated[bool, Field(strict=True, alias="useLLMDecisions")] = False
+    enable_delete_operations: Annotated[bool, Field(strict=True)] = False
 
 
 class CallMetadata(Input):

@@ -140,6 +140,8 @@ class ErrorReply(Message):
 
     kind: ClassVar[str] = "error"
 
+    success: Literal[False] = False
+    """So that every answer to a request says whether it succeeded."""
     code: ErrorCode
     message: str
     field: str | None = None

@@ -126,7 +126,7 @@ class Answer:
 
     def _failed(self, request: SearchRequest, error: Exception, code: Any) -> Reply | ErrorReply:
         """An empty context for a prompt, an error for a program."""
-        reason = str(error) if isinstance(error, MemlakeError) else type(error).__name__
+        reason = self._ports.masker.text(str(error)) if isinstance(error, MemlakeError) else type(error).__name__
         self._ports.metrics.degraded.labels(code).inc()
         if request.format == "results":
             return ErrorReply(code=code, message=reason)

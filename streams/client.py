@@ -165,6 +165,25 @@ class MemoryClient:
         reply = await self._request("commands", given, given.command_id or "", timeout_s, partition)
         return _expected(reply, TurnReport)
 
+    async def extract_and_operate(
+        self, interaction: str | Sequence[str], *, timeout_s: float | None = None, **fields: Any
+    ) -> TurnReport:
+        """Have what one or several texts say remembered, and wait for what became of it.
+
+        Args:
+            interaction: The texts; one may be a transcript with "User:" and "Assistant:" lines.
+            timeout_s: Seconds to wait.
+            fields: Other fields of the command, by their Python or wire names: ``existing_memories``, ``context``,
+                ``options``, ``memory_metadata``, ``timestamp``, ``command_id``.
+
+        Raises:
+            InvalidMessage: A field is wrong (named).
+            RequestFailed: The worker refused it.
+            Unavailable: No answer in time; the command is on its topic all the same.
+        """
+        texts = interaction if isinstance(interaction, str) else tuple(interaction)
+        return await self._change({"op": "extract_and_operate", "interaction": texts, **fields}, timeout_s)
+
     async def forget(
         self, memory_id: int | None = None, *, everything: bool = False, timeout_s: float | None = None
     ) -> TurnReport:

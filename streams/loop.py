@@ -196,7 +196,7 @@ class AgentLoop:
                 conflicts += isinstance(error, Conflict)
                 if conflicts > self.ports.settings.attempts:
                     raise  # what never fits is no race that somebody else won
-                self.health.waits(self.name, str(error), partition)
+                self.health.waits(self.name, self.ports.masker.text(str(error)), partition)
                 self.ports.metrics.retries.labels(self.name, type(error).__name__).inc()
                 log.warning("trying again", agent=self.name, partition=partition, pause_s=pause, reason=str(error))
                 await self._pause(pause, moves)
@@ -240,7 +240,7 @@ class AgentLoop:
             try:
                 await self.ports.outbox.send(outgoing)
             except Unavailable as away:
-                self.health.waits(self.name, str(away), incoming.partition)
+                self.health.waits(self.name, self.ports.masker.text(str(away)), incoming.partition)
                 await self._pause(pause, moves)
                 pause = min(2 * pause, self.ports.settings.retry_max_s)
             else:

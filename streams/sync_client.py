@@ -9,7 +9,7 @@ Rule of this file: a façade, one line a method; the work is done by ``MemoryCli
 
 import asyncio
 import threading
-from collections.abc import Coroutine, Iterator
+from collections.abc import Coroutine, Iterator, Sequence
 from typing import Any, Self, TypeVar
 
 from schemas.conversation import Turn
@@ -58,6 +58,10 @@ class SyncMemoryClient:
     def ask(self, query: str, **options: Any) -> Reply:
         """See ``MemoryClient.ask``."""
         return self._run(self._inner.ask(query, **options))
+
+    def extract_and_operate(self, interaction: str | Sequence[str], **options: Any) -> TurnReport:
+        """See ``MemoryClient.extract_and_operate``."""
+        return self._run(self._inner.extract_and_operate(interaction, **options))
 
     def forget(self, memory_id: int | None = None, **options: Any) -> TurnReport:
         """See ``MemoryClient.forget``."""

@@ -20,6 +20,43 @@ WORDS = [
 ]  # fmt: skip
 
 
+SAID = {
+    "English": "My password is {}.",
+    "English of": "The password of the gate of the old mill house is {}",
+    "English we use": "The token we use for the build is {}",
+    "English now": "The wifi password is now {}!",
+    "English first": "{} is my password",
+    "English as": "Use {} as the password.",
+    "English set": "I set the wifi password to {}",
+    "English quoted": 'The password is "{}", as before.',
+    "English dash": "Password — {}",
+    "English run": "The token is password is {}",
+    "German": "Mein Passwort lautet {}.",
+    "German colon": "WLAN-Passwort: {}",
+    "Spanish": "La contraseña del wifi es {}",
+    "French": "Le mot de passe est {}",
+    "Portuguese": "A senha do wifi é {}",
+    "Italian": "La password di casa è {}",
+    "Dutch": "Het wachtwoord is {}",
+    "Swedish": "Mitt lösenord är {}",
+    "Polish": "Moje hasło to {}",
+    "Czech": "Moje heslo je {}",
+    "Finnish": "Salasanani on {}",
+    "Turkish": "Şifrem: {}",
+    "Russian": "Пароль от почты — {}",
+    "Greek": "κωδικός: {}",
+    "Arabic": "كلمة المرور هي {}",
+    "Hebrew": "הסיסמה היא {}",
+    "Hindi": "मेरा पासवर्ड {} है",
+    "Vietnamese": "mật khẩu là {}",
+    "Chinese": "我的密码是{}。",
+    "Chinese colon": "密码：{}",  # noqa: RUF001 - as an input method types it
+    "Chinese first": "{}是我家wifi密码",
+    "Japanese": "パスワードは{}です",
+    "Korean": "비밀번호는 {}입니다",
+}
+
+
 @dataclass(frozen=True)
 class Planted:
     """A secret where somebody tells it.
@@ -258,42 +295,7 @@ def _passwords(make: Maker, plant: object) -> None:
 
 def _sentences(make: Maker, plant: object) -> None:
     assert callable(plant)
-    said = {
-        "English": "My password is {}.",
-        "English of": "The password of the gate of the old mill house is {}",
-        "English we use": "The token we use for the build is {}",
-        "English now": "The wifi password is now {}!",
-        "English first": "{} is my password",
-        "English as": "Use {} as the password.",
-        "English set": "I set the wifi password to {}",
-        "English quoted": 'The password is "{}", as before.',
-        "English dash": "Password — {}",
-        "English run": "The token is password is {}",
-        "German": "Mein Passwort lautet {}.",
-        "German colon": "WLAN-Passwort: {}",
-        "Spanish": "La contraseña del wifi es {}",
-        "French": "Le mot de passe est {}",
-        "Portuguese": "A senha do wifi é {}",
-        "Italian": "La password di casa è {}",
-        "Dutch": "Het wachtwoord is {}",
-        "Swedish": "Mitt lösenord är {}",
-        "Polish": "Moje hasło to {}",
-        "Czech": "Moje heslo je {}",
-        "Finnish": "Salasanani on {}",
-        "Turkish": "Şifrem: {}",
-        "Russian": "Пароль от почты — {}",
-        "Greek": "κωδικός: {}",
-        "Arabic": "كلمة المرور هي {}",
-        "Hebrew": "הסיסמה היא {}",
-        "Hindi": "मेरा पासवर्ड {} है",
-        "Vietnamese": "mật khẩu là {}",
-        "Chinese": "我的密码是{}。",
-        "Chinese colon": "密码：{}",  # noqa: RUF001 - as an input method types it
-        "Chinese first": "{}是我家wifi密码",
-        "Japanese": "パスワードは{}です",
-        "Korean": "비밀번호는 {}입니다",
-    }
-    for shape, text in said.items():
+    for shape, text in SAID.items():
         plant("password", shape, make.password(), text)
     plant("password", "English word", make.word(), 'My password is "{}".')
     plant("password", "English number", make.digits(6), "My password is {}.")

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from schemas.commands import Command
 from schemas.conversation import Scope, Turn
 from schemas.errors import InvalidMessage, MemlakeError, Unavailable
 from schemas.memory import TurnReport
@@ -134,6 +135,59 @@ def show_report(report: TurnReport) -> None:
         print(f"skip   {reason}")
 
 
+@click.command("command")
+@click.argument("file", type=click.Path(dir_okay=False, allow_dash=True, path_type=Path))
+@click.option("--timeout", type=Number(min=0.1), default=120.0, show_default=True, help="Seconds to wait for each.")
+@scoped
+@as_json
+def command_file(file: Path, timeout: float, scope: Scope, json_lines: bool) -> None:
+    """Send the commands of FILE, or of standard input with "-", and print the report of each.
+
+    FILE holds one JSON object, or one a line, as they stand on the topic of commands. Without "op" one is
+    extract_and_operate; without "scope" it is about the scope of the options.
+    """
+    faults: list[str] = []
+    commands = _commands(sys.stdin.buffer.read() if str(file) == "-" else _opened(file).read(), scope, faults)
+    run(_send(commands, timeout_s=timeout, json_lines=json_lines, faults=faults))
+    if faults:
+        sys.exit(1)
+
+
+def _commands(text: bytes, scope: Scope, faults: list[str]) -> list[Command]:
+    """The commands of a text; what is wrong is told and left out."""
+    found = []
+    for number, line in enumerate([text] if _is_object(text) else text.splitlines(), 1):
+        if not line.strip():
+            continue
+        try:
+            payload = {"op": "extract_and_operate", "scope": scope.to_wire(), **parse_object(line)}
+            found.append(Command.from_wire(payload))
+        except InvalidMessage as error:
+            _refused(f"command {number}: {error}", faults)
+    return found
+
+
+def _is_object(text: bytes) -> bool:
+    try:
+        parse_object(text)
+    except InvalidMessage:
+        return False
+    return True
+
+
+async def _send(commands: Iterable[Command], *, timeout_s: float, json_lines: bool, faults: list[str]) -> None:
+    from streams.client import MemoryClient, RequestFailed
+
+    async with MemoryClient(settings=settings(), timeout_s=timeout_s) as memory:
+        for command in commands:
+            try:
+                report = await memory.command(command)
+            except (RequestFailed, MemlakeError) as error:
+                _failed(error, faults)
+            else:
+                emit(report) if json_lines else show_report(report)
+
+
 @click.command("say")
 @click.argument("text")
 @click.option("--role", type=click.Choice(["user", "assistant", "system", "tool"]), default="user", show_default=True)
@@ -228,4 +282,4 @@ async def answered(work: Any) -> Any:
         raise MemlakeError(f"{error.reply.code}: {error}") from error
 
 
-COMMANDS = (publish, say_command, ask)
+COMMANDS = (publish, command_file, say_command, ask)

@@ -6,6 +6,7 @@ Rule of this file: a fact made of two turns names both as its sources.
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import Final
 
 from schemas.conversation import Turn
@@ -48,11 +49,16 @@ def last_of_other(turn: Turn, context: Sequence[Turn]) -> Turn | None:
     return before if (before.role, before.name) != (turn.role, turn.name) else None
 
 
-def sentences_said(turn: Turn) -> list[tuple[str, str]]:
+def sentences_said(turn: Turn) -> tuple[tuple[str, str], ...]:
     """The sentences of a turn's prose, each with the language of the turn."""
-    prose = [block.text for block in blocks_of(turn.content[:LOOK_BACK]) if block.kind == "prose"]
+    return _sentences_in(turn.content[:LOOK_BACK])
+
+
+@lru_cache(maxsize=128)
+def _sentences_in(content: str) -> tuple[tuple[str, str], ...]:
+    prose = [block.text for block in blocks_of(content) if block.kind == "prose"]
     language = language_of(" ".join(prose))
-    return [(sentence, language) for text in prose for sentence in sentences_of(text, language)]
+    return tuple((sentence, language) for text in prose for sentence in sentences_of(text, language))
 
 
 def question_of(turn: Turn) -> str | None:

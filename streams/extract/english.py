@@ -57,7 +57,9 @@ _HEDGE = re.compile(DATA["hedge"], re.IGNORECASE)
 _FRONTED = re.compile(
     r"^(?:(?:in|on|at|for|with|since|during|as of|after|before|by|according to|due to|because of|thanks to|from|as"
     r"|among|besides|apart from)\s[^,]{1,60}|\w+ly|overall|today|yesterday|nowadays|sometimes|often|in general"
-    r"|one time),\s+",
+    r"|one time),\s+"
+    rf"|^(?:since|as of|from|starting)\s(?:(?:last|this|next|early|late)\s)?(?:{'|'.join(DATA['times'])})\s+"
+    r"(?=(?:my|our|the|i|we)\s)",
     re.IGNORECASE,
 )
 _CLEFT_SUBJECT = re.compile(

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from streams.extract.claims import MAX_CLAIM, Claim, bounded, tidy
+from streams.extract.stance import speaks_of_self
 from streams.ruledata import load
 
 
@@ -83,6 +84,7 @@ _DATA = load("extract", "forms")
 _LANGUAGES = {name: _language(spec, spaced=name not in _UNSPACED) for name, spec in _DATA["languages"].items()}
 LANGUAGES = tuple(_LANGUAGES)
 """ISO 639-1 codes of the languages that have forms."""
+_TELL_SUBJECTS = frozenset(_DATA["tell_subjects"])
 _HAS_ONE = re.compile(_DATA["has_one"])
 _ELSEWHERE = re.compile(r"\b(?:" + "|".join(_DATA["negations_elsewhere"]) + r")\b", re.IGNORECASE)
 
@@ -104,8 +106,13 @@ def read_by_forms(sentence: str, language: str, speaker: str) -> Claim:
     plain = spec.negation.sub(" " if spec.spaced else "", text) if negative else text
     plain = tidy(spec.change.sub(" " if spec.spaced else "", plain) if spec.change else plain)
     bare = _bare(plain, spec)
-    for forms, told in ((spec.forms, plain), (spec.forms, bare), (spec.verbal, plain), (spec.verbal, bare)):
+    of_speaker = language not in _TELL_SUBJECTS or speaks_of_self(text, language)
+    for forms, told in dict.fromkeys(
+        ((spec.forms, plain), (spec.forms, bare), (spec.verbal, plain), (spec.verbal, bare))
+    ):
         for form in forms:
+            if form.subject == "user" and not of_speaker:
+                continue
             match = form.pattern.fullmatch(told)
             claim = _filled(form, match, spec, speaker) if match is not None else None
             if claim is not None:
@@ -186,8 +193,8 @@ def _subject(text: str, spec: _Language, speaker: str) -> str | None:
 
 def _trimmed(text: str, spec: _Language) -> str:
     words = tidy(text)
-    for article in spec.articles:
-        joined = article if article.endswith("'") else f"{article} "
-        if words.casefold().startswith(joined) and len(words) > len(joined):
-            return words[len(joined) :].strip()
-    return words
+    first, _, rest = words.partition(" ")
+    if rest and first.casefold() in spec.articles:
+        return rest
+    mark = words.find("'") + 1
+    return words[mark:].strip() if mark and words[:mark].casefold() in spec.articles and len(words) > mark else words

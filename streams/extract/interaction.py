@@ -9,7 +9,8 @@ from datetime import datetime
 from schemas.commands import Command, texts_of
 from schemas.conversation import Role, Scope, Turn, is_blank
 from schemas.facts import PREVIEW_CHARACTERS, Extraction, Skip
-from streams.extract.blocks import without_outer_quotes
+from streams.extract.blocks import blocks_of, without_outer_quotes
+from streams.extract.dialogue import question_of
 from streams.extract.drafts import Draft, fact_of
 from streams.extract.profiles import ALL, Profile, sorted_by
 from streams.extract.significance import TOO_MANY
@@ -39,7 +40,8 @@ def extract_interaction(
     """What is worth remembering of a command's interaction.
 
     A text may be a transcript with "User:" and "Assistant:" lines, with or without quotation marks round each speech;
-    one without such lines is the user's. Source ids are the command's record id with the number of the speech.
+    one without such lines is the user's, or the assistant's where it answers the question before it by code. Source
+    ids are the command's record id with the number of the speech.
 
     Args:
         command: The masked command, of operation ``extract_and_operate``.
@@ -74,9 +76,12 @@ def turns_of(command: Command, *, record_id: str, recorded_at: datetime) -> tupl
     """
     scope = command.scope or Scope(project_id="-", user_id="-")
     topic = command.context.conversation_topic if command.context else None
-    speeches = [speech for text in texts_of(command.interaction or ()) for speech in speeches_of(text)]
-    turns = [
-        Turn(
+    texts = texts_of(command.interaction or ())
+    speeches = [speech for text in texts for speech in speeches_of(text)]
+    nobody_is_named = not any(_SPEECH.search(text) for text in texts)
+    turns: list[Turn] = []
+    for number, (role, content) in enumerate(speeches[:MAX_TURNS]):
+        turn = Turn(
             turn_id=f"{record_id}#{number}",
             scope=scope,
             role=role,
@@ -84,9 +89,16 @@ def turns_of(command: Command, *, record_id: str, recorded_at: datetime) -> tupl
             timestamp=command.timestamp or recorded_at,
             conversation_topic=topic,
         )
-        for number, (role, content) in enumerate(speeches[:MAX_TURNS])
-    ]
+        if nobody_is_named and turns and _answers_by_code(turns[-1], turn):
+            turn = turn.model_copy(update={"role": "assistant"})
+        turns.append(turn)
     return turns, speeches[MAX_TURNS][1] if len(speeches) > MAX_TURNS else None
+
+
+def _answers_by_code(before: Turn, turn: Turn) -> bool:
+    """Whether a text is the assistant's though nobody is named for it: people do not answer themselves by code."""
+    asked = before.role == "user" and question_of(before) is not None
+    return asked and any(block.code is not None for block in blocks_of(turn.content))
 
 
 def speeches_of(text: str) -> list[tuple[Role, str]]:

@@ -38,19 +38,22 @@ def _tongue(spec: dict[str, str]) -> _Tongue:
 _TONGUES: Final = {language: _tongue(spec) for language, spec in load("extract", "dialogue")["genders"].items()}
 
 
-def told_in_full(text: str, language: str, before: Sequence[Said], speaker: str) -> Resolved | None:
-    """The sentence with its leading pronoun replaced, or None where it has none or nothing fits.
+def leading_pronoun(text: str, language: str) -> re.Match[str] | None:
+    """The pronoun that a sentence begins with; the rest is matched too."""
+    tongue = _TONGUES.get(language)
+    return tongue.pronoun.match(text) if tongue is not None else None
+
+
+def told_in_full(pronoun: re.Match[str], language: str, before: Sequence[Said], speaker: str) -> Resolved | None:
+    """The sentence with its leading pronoun replaced, or None where nothing fits.
 
     Args:
-        text: One sentence.
-        language: ISO 639-1.
+        pronoun: As ``leading_pronoun`` gives it.
+        language: ISO 639-1, one that has pronouns here.
         before: What was said before, oldest first.
         speaker: Who "I" is.
     """
-    tongue = _TONGUES.get(language)
-    pronoun = tongue.pronoun.match(text) if tongue is not None else None
-    if tongue is None or pronoun is None:
-        return None
+    tongue = _TONGUES[language]
     for said in reversed(before[-LOOK_BACK:]):
         name = _thing(tongue, said, pronoun["it"].casefold()) if said.language == language else None
         if name is not None:

@@ -15,7 +15,7 @@ from streams.extract.drafts import Draft
 from streams.extract.notes import Notes
 from streams.extract.openers import Opened, opened
 from streams.extract.parts import parts_of
-from streams.extract.pronouns import told_in_full
+from streams.extract.pronouns import leading_pronoun, told_in_full
 from streams.extract.reading import is_phrase, read_claim
 from streams.extract.stance import COMMENT, UNNAMED, is_comment, is_unnamed, speaks_of_self
 from streams.ruledata import load
@@ -109,11 +109,13 @@ def _statement(notes: Notes, text: str, sentence: str) -> None:
         notes.skip(sentence, significance.THIN)
         return
     sources: tuple[str, ...] = (notes.source,)
-    pronoun = pronoun_of(text) if notes.language in {"en", "und"} else None
-    if pronoun is not None:
+    english = notes.language in {"en", "und"}
+    pronoun = pronoun_of(text) if english else leading_pronoun(text, notes.language)
+    found = None
+    if pronoun is not None and english:
         found = with_antecedent(pronoun, notes.before, notes.speaker)
-    else:
-        found = told_in_full(text, notes.language, notes.before, notes.speaker)
+    elif pronoun is not None:
+        found = told_in_full(pronoun, notes.language, notes.before, notes.speaker)
     if found is not None:
         text, claim = found.text, found.claim
         sources = tuple(dict.fromkeys([found.source, notes.source]))

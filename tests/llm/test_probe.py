@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from prometheus_client import generate_latest
+from structlog.testing import capture_logs
 
 from schemas.errors import MemlakeError
 from streams import doctor
@@ -86,12 +87,13 @@ async def test_calls_tokens_cost_and_the_circuit_are_counted(server: FaultServer
         assert line in counted
 
 
-async def test_nothing_that_was_said_is_logged(server: FaultServer, caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_call_is_logged_without_anything_that_was_said(server: FaultServer) -> None:
     judge = Judge(settings(server), Metrics(), str)
     server.script("decision", says("Lyon, you say?"))
 
-    with caplog.at_level("DEBUG"):
+    with capture_logs() as lines:
         await judge.decide(fact("I live in Lyon."), [known("I live in Porto.")], OPTIONS, judge.budget())
     await judge.close()
 
-    assert not [line for line in caplog.messages if "Lyon" in line or "Porto" in line]
+    assert [(line["kind"], line["outcome"]) for line in lines] == [("decision", "invalid answer")]
+    assert "Lyon" not in str(lines)

@@ -222,6 +222,7 @@ async def test_whoever_waits_for_an_answer_gets_the_error() -> None:
     assert (answer.suffix, answer.topic, answer.key) == ("replies", "memlake.replies", "c1")
     assert json.loads(answer.value) == {
         "schemaVersion": 1,
+        "success": False,
         "code": "invalid_request",
         "message": "content: must not be blank",
         "field": "content",
