@@ -73,7 +73,7 @@ class Answer:
             self._done.add(_place(incoming))
 
     async def _one(self, partition: int, incoming: Incoming) -> list[Outgoing]:
-        outbox, now = self._ports.outbox, self._ports.clock()
+        outbox, masker, now = self._ports.outbox, self._ports.masker, self._ports.clock()
         try:
             address = self._way_back(incoming)
             request = SearchRequest.decode(incoming.value)
@@ -82,8 +82,8 @@ class Answer:
                 return [self._forwarded(incoming, home)]
         except InvalidMessage as error:
             self._ports.metrics.dead.labels(incoming.topic, type(error).__name__).inc()
-            return letters(incoming, error, outbox, self._ports.masker, attempt=1, now=now)
-        request, _ = self._ports.masker.message(request)
+            return await asyncio.to_thread(letters, incoming, error, outbox, masker, attempt=1, now=now)
+        request, _ = await asyncio.to_thread(masker.message, request)
         reply = await self._reply(request, address)
         told = outbox.reply(reply, incoming, address, now=now, key=request.scope.key)
         try:

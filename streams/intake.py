@@ -131,7 +131,8 @@ class Intake:
         Raises:
             Unavailable: Lake, embedder or broker are away; nothing is lost by handling the batch again.
         """
-        taken, outgoing = self._sort(partition, batch)
+        loop = asyncio.get_running_loop()
+        taken, outgoing = await loop.run_in_executor(self._ports.rules, self._sort, partition, batch)
         if taken:
             reading = Reading(await self._ports.lake.shard(partition), self._sessions.generation)
             records, fresh = await self._records(reading, taken)
@@ -146,7 +147,10 @@ class Intake:
         self._ports.faults.reached("intake.after-publish")
 
     def _sort(self, partition: int, batch: list[Incoming]) -> tuple[list[Taken], list[Outgoing]]:
-        """What is to be taken in here, and what goes elsewhere: dead letters, and strays to their own partition."""
+        """What is to be taken in here, and what goes elsewhere: dead letters, and strays to their own partition.
+
+        In a thread, since large messages take their time to read and to mask.
+        """
         taken: list[Taken] = []
         elsewhere: list[Outgoing] = []
         for incoming in batch:

@@ -232,9 +232,8 @@ class AgentLoop:
 
     async def _give_up(self, incoming: Incoming, error: Exception, attempt: int) -> None:
         self.ports.metrics.dead.labels(incoming.topic, type(error).__name__).inc()
-        outgoing = letters(
-            incoming, error, self.ports.outbox, self.ports.masker, attempt=attempt, now=self.ports.clock()
-        )
+        outbox, masker, now = self.ports.outbox, self.ports.masker, self.ports.clock()
+        outgoing = await asyncio.to_thread(letters, incoming, error, outbox, masker, attempt=attempt, now=now)
         pause, moves = FIRST_PAUSE_S, self.moves
         while True:
             try:

@@ -8,24 +8,24 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from streams.extract.lowered import lowered
 from streams.ruledata import load
 
 MAX_WHOLE: Final = 400
 """Characters of a sentence that can be nothing but phrases."""
-_FLAGS = re.IGNORECASE | re.UNICODE | re.DOTALL
 _OPENING_MARKS = " \t\"'“”„«(¡"
 _EDGE = r"[\s,.!?;:…~\-\u2013—'\"()。\uff01\uff1f\uff0c、\uff1a\uff1b]*"
 
 
 def _any(patterns: Sequence[str]) -> re.Pattern[str] | None:
-    return re.compile("|".join(f"(?:{pattern})" for pattern in patterns), _FLAGS) if patterns else None
+    return re.compile("|".join(f"(?:{pattern})" for pattern in patterns), re.DOTALL) if patterns else None
 
 
 def _whole(patterns: Sequence[str]) -> re.Pattern[str] | None:
     if not patterns:
         return None
     phrase = "|".join(f"(?:{pattern})" for pattern in patterns)
-    return re.compile(rf"{_EDGE}(?:{phrase})(?:{_EDGE}(?:{phrase})){{0,5}}(?P<rest>.*)", _FLAGS)
+    return re.compile(rf"{_EDGE}(?:{phrase})(?:{_EDGE}(?:{phrase})){{0,5}}(?P<rest>.*)", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -37,16 +37,21 @@ class Cue:
     whole: re.Pattern[str] | None = None
 
     def opens(self, text: str) -> re.Match[str] | None:
-        """The phrase at the beginning."""
-        return self.start.match(text) if self.start else None
+        """The phrase at the beginning, in small letters."""
+        return self.start.match(lowered(text)) if self.start else None
 
     def found(self, text: str) -> bool:
         """Whether the phrase stands where it must: at the beginning, anywhere, or as the whole."""
+        small = lowered(text)
         return bool(
-            (self.start and self.start.match(text.lstrip(_OPENING_MARKS)))
-            or (self.anywhere and self.anywhere.search(text))
-            or self.is_all_of(text)
+            (self.start and self.start.match(small.lstrip(_OPENING_MARKS)))
+            or (self.anywhere and self.anywhere.search(small))
+            or self.is_all_of(small)
         )
+
+    def within(self, text: str) -> re.Match[str] | None:
+        """The phrase that may stand anywhere, in small letters."""
+        return self.anywhere.search(lowered(text)) if self.anywhere else None
 
     def is_all_of(self, text: str, *, spare: int = 1, strict: bool = False) -> bool:
         """Whether the text is such phrases, punctuation and at most ``spare`` more words (a name, an "all").
@@ -56,7 +61,7 @@ class Cue:
             spare: How many more words there may be; a number is never spare.
             strict: More words must stand behind punctuation: "yes, Anna", but not "no alcohol".
         """
-        match = self.whole.match(text) if self.whole and len(text) <= MAX_WHOLE else None
+        match = self.whole.match(lowered(text)) if self.whole and len(text) <= MAX_WHOLE else None
         if match is None:
             return False
         rest = match["rest"].strip()
@@ -98,11 +103,11 @@ _DATA["chatter"] = {"whole": [line for name in ("greeting", "wellbeing", "reacti
 """All at once: "sounds good, thank you"."""
 CUES: dict[str, Cue] = {name: _cue(_DATA[name]) for name in (*_FAMILIES, "accept", "chatter")}
 SPOKEN: dict[str, dict[str, re.Pattern[str]]] = {
-    name: {language: re.compile(pattern, _FLAGS) for language, pattern in _DATA[name].items()} for name in _BY_LANGUAGE
+    name: {language: re.compile(pattern, re.DOTALL) for language, pattern in _DATA[name].items()} for name in _BY_LANGUAGE
 }
 
 
 def spoken(name: str, text: str, language: str) -> bool:
     """Whether a cue of that language is in the text; where the language has none or is unknown, English is tried."""
     patterns = SPOKEN[name]
-    return bool(patterns.get(language, patterns["en"]).search(text.lstrip(_OPENING_MARKS)))
+    return bool(patterns.get(language, patterns["en"]).search(lowered(text).lstrip(_OPENING_MARKS)))

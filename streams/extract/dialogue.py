@@ -16,6 +16,7 @@ from streams.extract.claims import Claim, tidy
 from streams.extract.cues import CUES, SPOKEN, spoken
 from streams.extract.drafts import Draft
 from streams.extract.language import language_of
+from streams.extract.lowered import lowered
 from streams.extract.openers import opened
 from streams.extract.questions import (
     answer_of,
@@ -203,6 +204,8 @@ def _proposed(text: str, language: str, speaker: str) -> Claim:
     """The claim of a suggestion that was taken: "you could switch X to Y" means that X is switched to Y."""
     if language not in {"en", "und"}:
         return Claim()
-    core = tidy(SPOKEN["proposal"]["en"].sub("", tidy(opened(text).text)))
+    said = tidy(opened(text).text)
+    proposal = SPOKEN["proposal"]["en"].match(lowered(said))
+    core = tidy(said[proposal.end() :] if proposal else said)
     claim = read_claim(f"we {core}", "en", speaker)
     return claim if claim.attribute == "change" else Claim(polarity=claim.polarity)

@@ -36,7 +36,7 @@ def opened(sentence: str) -> Opened:
         for name in ("remember", "correction", "lead_in"):
             match = CUES[name].opens(text)
             if match is not None and match.end() and text[match.end() :].strip(" .!?,"):
-                correction += match.group() if name == "correction" else ""
+                correction += text[: match.end()] if name == "correction" else ""
                 remember = remember or name == "remember"
                 text = text[match.end() :].lstrip()
                 break
@@ -46,7 +46,7 @@ def opened(sentence: str) -> Opened:
         forget = CUES["forget"].opens(text)
         if forget is not None and text[forget.end() :].strip(" .!?,"):
             return Opened(text[forget.end() :].lstrip(), forget=True, remember=remember)
-        ending = CUES["forget"].anywhere.search(text) if CUES["forget"].anywhere else None
+        ending = CUES["forget"].within(text)
         if ending is not None and ending.start():
             return Opened(text[: ending.start()], forget=True, remember=remember)
     return Opened(text, correction=correction, remember=remember)

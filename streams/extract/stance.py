@@ -7,6 +7,7 @@ question, the answer is no. What a figure, a name or a word of the trade anchors
 import re
 from typing import Final
 
+from streams.extract.lowered import lowered
 from streams.extract.vocabulary import is_of_a_trade
 from streams.ruledata import load
 
@@ -16,10 +17,9 @@ OPINION: Final = "general opinion about nothing in particular"
 COMMENT: Final = "comment on what the other side said"
 UNNAMED: Final = "speaks of something that was not named"
 
-_FLAGS = re.IGNORECASE | re.DOTALL
 _DATA = load("extract", "stance")
 _SPOKEN = {
-    name: {language: re.compile(pattern, _FLAGS) for language, pattern in patterns.items()}
+    name: {language: re.compile(pattern, re.DOTALL) for language, pattern in patterns.items()}
     for name, patterns in _DATA.items()
     if name not in {"version", "light"}
 }
@@ -57,7 +57,7 @@ def _tongue(language: str, text: str) -> str:
 
 def _says(name: str, text: str, language: str) -> bool:
     pattern = _pattern(name, language, text)
-    return pattern is not None and pattern.search(text) is not None
+    return pattern is not None and pattern.search(lowered(text)) is not None
 
 
 def speaks_of_self(text: str, language: str) -> bool:
@@ -86,7 +86,7 @@ def stance_against(sentence: str, language: str) -> str | None:
     text = without_vocative(sentence.replace("\u2019", "'"))
     for name, reason in (("wish", WISH), ("other_side", OTHER_SIDE), ("opinion", OPINION)):
         pattern = _pattern(name, language, text)
-        match = pattern.search(text) if pattern is not None else None
+        match = pattern.search(lowered(text)) if pattern is not None else None
         if match is None or (name == "other_side" and _says("how_one_does", text, language)):
             continue
         behind = text if name == "opinion" else text[match.end() :]
@@ -100,7 +100,7 @@ def is_unnamed(sentence: str, language: str) -> bool:
     """Whether a sentence is about something that only its context could tell, and holds nothing else to keep."""
     text = without_vocative(sentence.replace("\u2019", "'"))
     match = _pattern("unnamed", language, text)
-    found = match.search(text) if match is not None else None
+    found = match.search(lowered(text)) if match is not None else None
     return found is not None and not speaks_of_self(text[found.end() :], language) and not is_anchored(text, language)
 
 
@@ -114,7 +114,7 @@ def is_comment(sentence: str, language: str) -> bool:
         return True
     if speaks_of_self(text, language):
         return False
-    return definite.match(text) is None or _says("praise", text, language)
+    return definite.match(lowered(text)) is None or _says("praise", text, language)
 
 
 def tells_preference(sentence: str, language: str) -> bool:

@@ -8,6 +8,7 @@ from collections import Counter
 from typing import Final
 
 from streams.extract.code import Code
+from streams.extract.lowered import lowered
 from streams.ruledata import load
 
 MAX_TAGS: Final = 12
@@ -43,16 +44,16 @@ def _index() -> tuple[dict[str, str], dict[str, str], dict[str, str]]:
 _FOLDED, _EXACT, _DOMAINS = _index()
 
 
-def _finder(spellings: list[str], flags: int) -> re.Pattern[str]:
+def _finder(spellings: list[str]) -> re.Pattern[str]:
     longest_first = sorted(spellings, key=len, reverse=True)
     words = [word for word in longest_first if word[0].isascii()]
     signs = [word for word in longest_first if not word[0].isascii()]
     pattern = f"{_NOT_BEFORE}(?:{'|'.join(map(re.escape, words))}){_NOT_AFTER}"
-    return re.compile("|".join([pattern, *map(re.escape, signs)]), flags)
+    return re.compile("|".join([pattern, *map(re.escape, signs)]))
 
 
-_FIND_FOLDED = _finder(list(_FOLDED), re.IGNORECASE)
-_FIND_EXACT = _finder(list(_EXACT), 0)
+_FIND_FOLDED = _finder(list(_FOLDED))
+_FIND_EXACT = _finder(list(_EXACT))
 _PIECE = re.compile(r"[a-z0-9]+")
 _FIRST_PIECES = frozenset(
     piece.group() for spelling in (*_FOLDED, *_EXACT) if (piece := _PIECE.search(spelling.casefold())) is not None
@@ -63,7 +64,7 @@ def _found(text: str) -> list[tuple[int, str, str]]:
     """Spellings of the vocabulary in a text: place, the spelling's tag, and the spelling."""
     if text.isascii() and _FIRST_PIECES.isdisjoint(_PIECE.findall(text.casefold())):
         return []
-    found = [(match.start(), _FOLDED[match.group().casefold()], match.group()) for match in _FIND_FOLDED.finditer(text)]
+    found = [(m.start(), _FOLDED[m.group()], m.group()) for m in _FIND_FOLDED.finditer(lowered(text))]
     found += [(match.start(), _EXACT[match.group()], match.group()) for match in _FIND_EXACT.finditer(text)]
     return found
 
