@@ -4,6 +4,7 @@ Rule of this file: a handler. It gathers candidates, asks ``decide``, folds by `
 sends. An event that is there already is sent again as it is: nothing is decided twice.
 """
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -87,7 +88,7 @@ class Remember:
             Unavailable: Lake, embedder or broker are away; nothing is lost by handling the batch again.
             InvalidMessage: An event is too large for the log; nothing was written.
         """
-        records, outgoing = self._decode(batch)
+        records, outgoing = await asyncio.to_thread(self._decode, batch)  # large ones take their time
         work = Work(await self._ports.lake.shard(partition), self._ports.judge.budget())
         try:
             await self._decide(work, records)

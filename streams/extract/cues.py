@@ -103,7 +103,8 @@ _DATA["chatter"] = {"whole": [line for name in ("greeting", "wellbeing", "reacti
 """All at once: "sounds good, thank you"."""
 CUES: dict[str, Cue] = {name: _cue(_DATA[name]) for name in (*_FAMILIES, "accept", "chatter")}
 SPOKEN: dict[str, dict[str, re.Pattern[str]]] = {
-    name: {language: re.compile(pattern, re.DOTALL) for language, pattern in _DATA[name].items()} for name in _BY_LANGUAGE
+    name: {language: re.compile(pattern, re.DOTALL) for language, pattern in _DATA[name].items()}
+    for name in _BY_LANGUAGE
 }
 
 

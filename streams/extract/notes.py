@@ -59,6 +59,10 @@ class Notes:
         preview = text.strip()
         self.skips.append(Skip(text=preview[:PREVIEW_CHARACTERS], reason=reason))
 
+    def lose_thread(self) -> None:
+        """Note that something else was spoken of, which is not kept: pronouns stand for nothing said before it."""
+        self.said, self.said_before = [], []
+
     def keep(self, draft: Draft) -> None:
         """Keep a draft unless the message said it before; dates are resolved last."""
         words = _ALPHANUMERIC.findall(draft.text.casefold())

@@ -31,8 +31,8 @@ def _compiled(name: str) -> dict[str, re.Pattern[str]]:
     return {language: re.compile(pattern, _FLAGS) for language, pattern in _DATA[name].items()}
 
 
-_HANGS_ON, _RUNS_ON, _TELLS_ON, _JOINTS, _HEAD_ENDS, _LEANS = map(
-    _compiled, ("hangs_on", "runs_on", "tells_on", "joints", "head_ends", "leans")
+_HANGS_ON, _RUNS_ON, _TELLS_ON, _JOINTS, _HEAD_ENDS, _TRAILS, _LEANS = map(
+    _compiled, ("hangs_on", "runs_on", "tells_on", "joints", "head_ends", "trails", "leans")
 )
 _COMMA = re.compile(r"\s*[,;\uff0c]\s*|\s+-+\s+|\.{2,}\s*|[!.]\s+")
 _ASKS = re.compile(r"[?\uff1f]\W*$")
@@ -100,8 +100,10 @@ def _heads(text: str, language: str) -> tuple[list[Part], str]:
             if not head or spoken("hypothetical", head, language) or not _is_enough(rest, language):
                 continue
             reason = significance.reason_against(head, language)
-            if reason == WISH and end.group().isspace():
-                continue  # "I wish | I had a boat"
+            if end.group().isspace() and (reason == WISH or speaks_of_self(head, language)):
+                continue  # "I wish | I had a boat", "I see | my work as play"
+            if reason == WISH and _trails(rest, language):
+                continue  # "I hope it grows, | making all of us richer"
             if reason in _EMPTY and not (_leans(head, language) and len(_WORD.findall(head)) == 1):
                 heads.append(Part(head, reason))
                 text = opened(rest).text
@@ -109,6 +111,12 @@ def _heads(text: str, language: str) -> tuple[list[Part], str]:
         else:
             break
     return heads, text
+
+
+def _trails(text: str, language: str) -> bool:
+    """Whether a text tells only how what stands before it goes on."""
+    trails = _TRAILS.get(language)
+    return trails is not None and trails.match(text) is not None
 
 
 def _is_enough(text: str, language: str) -> bool:

@@ -123,6 +123,8 @@ def _statement(notes: Notes, text: str, sentence: str) -> None:
     reason = _nothing_in(notes, text, claim)
     if reason is not None:
         notes.skip(sentence, reason)
+        if reason == COMMENT and pronoun is None:
+            notes.lose_thread()
         return
     mood = significance.mood_of(text, claim, notes.language)
     role, language = notes.turn.role, notes.language

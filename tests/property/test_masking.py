@@ -51,7 +51,7 @@ TEXTS = st.one_of(st.text(max_size=200), st.lists(st.one_of(st.sampled_from(NAST
 PROSE = st.text(alphabet=string.ascii_lowercase + " .,?äé是です", max_size=300)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(
     token=st.integers(0, len(TOKENS) - 1),
     seed=st.integers(0, 10_000),
