@@ -27,6 +27,8 @@ _PERSONS = frozenset(_DATA["persons"])
 _NOBODY = frozenset(_DATA["nobody"])
 _BEINGS = frozenset(_DATA["beings"])
 _ANAPHORA = frozenset(_DATA["anaphora"])
+_PERFECT: Final = (["been"], ["got"], ["become"])
+"""Before these "it's" is "it has"."""
 _PLURALS: Final = frozenset({"they", "they're", "their"})
 LOOK_BACK: Final = 3
 """Sentences before, in which a pronoun's thing is looked for."""
@@ -71,6 +73,7 @@ def with_antecedent(pronoun: re.Match[str], before: Sequence[Said], speaker: str
         name = _thing_told(said, speaker, persons=persons)
         if name is not None and _fits(name, persons=persons, plural=word in _PLURALS):
             ending = _ENDINGS.get(word, "")
+            ending = " has" if ending == " is" and pronoun["rest"].split()[:1] in _PERFECT else ending
             ending = "'" if ending == "'s" and name.endswith("s") else ending
             replaced = f"{name[0].upper()}{name[1:]}{ending}{pronoun['rest']}"
             return Resolved(replaced, read_claim(replaced, said.language, speaker), said.source)

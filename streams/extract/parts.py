@@ -34,6 +34,7 @@ def _compiled(name: str) -> dict[str, re.Pattern[str]]:
 _HANGS_ON, _RUNS_ON, _TELLS_ON, _JOINTS, _HEAD_ENDS, _TRAILS, _LEANS = map(
     _compiled, ("hangs_on", "runs_on", "tells_on", "joints", "head_ends", "trails", "leans")
 )
+_OWNED = re.compile(_DATA["owned"], _FLAGS)
 _COMMA = re.compile(r"\s*[,;\uff0c]\s*|\s+-+\s+|\.{2,}\s*|[!.]\s+")
 _ASKS = re.compile(r"[?\uff1f]\W*$")
 _WORD = re.compile(r"\w+")
@@ -100,7 +101,7 @@ def _heads(text: str, language: str) -> tuple[list[Part], str]:
             if not head or spoken("hypothetical", head, language) or not _is_enough(rest, language):
                 continue
             reason = significance.reason_against(head, language)
-            if end.group().isspace() and (reason == WISH or speaks_of_self(head, language)):
+            if end.group().isspace() and (reason == WISH or (_OWNED.match(rest) and speaks_of_self(head, language))):
                 continue  # "I wish | I had a boat", "I see | my work as play"
             if reason == WISH and _trails(rest, language):
                 continue  # "I hope it grows, | making all of us richer"

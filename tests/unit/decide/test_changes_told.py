@@ -3,6 +3,7 @@
 import pytest
 
 from streams.decide.preferences import attitude_of
+from streams.decide.words import words_of
 from tests.unit.decide.test_statements import told_after
 
 LIKENESS = 0.85
@@ -41,6 +42,13 @@ NEVER = [
     ("I've never completed a first draft.", "I completed my first draft on April 1."),
 ]
 BESIDE = [
+    ("My car is not a Golf.", "I sold the Golf."),
+    (
+        "My aunt waters the tall roses behind the barn with rain from wooden barrels that her cousin built of cedar.",
+        "My aunt waters the tall roses behind the barn herself.",
+    ),
+    ("My brother plays tennis.", "I gave up tennis."),
+    ("Dana walks the grey dog along the river.", "Omar walks the grey dog along the river and the canal."),
     ("I never drink coffee.", "My brother drinks coffee."),
     ("I have never eaten sushi.", "I ate pizza yesterday."),
     (
@@ -141,3 +149,17 @@ def test_a_retelling_replaces_and_keeps_when_it_was(old: str, new: str, kept: st
 )
 def test_a_withdrawn_preference_is_told_from_a_changed_one(text: str, attitude: str | None) -> None:
     assert attitude_of(text) == attitude
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("The shop opens at half past seven.", "The shop opens at 7:30."),
+        ("The shop opens at a quarter to eight.", "The shop opens at 7:45."),
+        ("The hall seats two hundred and five guests.", "The hall seats 205 guests."),
+        ("Die Fähre legt um 18 Uhr ab.", "Die Fähre legt um 18:00 ab."),
+        ("商店下午6点关门。", "商店18:00关门。"),
+    ],
+)
+def test_times_and_numbers_are_read_as_they_are_spoken(one: str, other: str) -> None:
+    assert words_of(one).all == words_of(other).all

@@ -123,6 +123,20 @@ VERDICTS = [
         "about something else",
     ),
     (
+        "what has ended is somebody else's",
+        known("My brother plays tennis.", ("user's brother", "to play", "tennis")),
+        fact("I gave up tennis."),
+        "ADD",
+        "about something else",
+    ),
+    (
+        "never, of something else",
+        known("I ate a good pizza in Osaka.", ("user", "did eat", "good pizza in Osaka")),
+        fact("I have never eaten raw sushi in Osaka.", ("user", "did eat", "raw sushi in Osaka")),
+        "ADD",
+        "about something else",
+    ),
+    (
         "the same value and another number in the sentence",
         known("Since 2019 the API times out after 30 seconds.", ("api", "to time out", "after 30 seconds")),
         fact("Since 2023 API calls are cut off after 30 seconds.", ("api calls", "is cut off", "after 30 seconds")),
