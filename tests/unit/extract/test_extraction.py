@@ -312,3 +312,15 @@ def test_event_time_is_the_commands_own_where_it_has_one() -> None:
     told = command("I live in Lugo.").model_copy(update={"timestamp": START - timedelta(days=9)})
 
     assert extract_interaction(told, record_id="r", recorded_at=START).facts[0].event_time == START - timedelta(days=9)
+
+
+def test_a_list_that_answers_its_own_question_by_code_is_the_assistants() -> None:
+    told = operated("How do I list the open ports?", "Run this:\n\n```bash\nss -tlnp\n```")
+
+    assert [fact.role for fact in told.facts] == ["assistant"]
+
+
+def test_a_capital_a_inside_of_a_sentence_is_a_name() -> None:
+    fact = extract(turn("Vitamin A keeps my eyes well."), (), record_id="r").facts[0]
+
+    assert "Vitamin A" in fact.text
