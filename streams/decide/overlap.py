@@ -12,17 +12,18 @@ from typing import Final
 
 from schemas.facts import Fact
 from streams.decide.types import Neighbour
-from streams.decide.words import TIMES, is_identifier, is_number, words_of
+from streams.decide.words import DATA, TIMES, is_identifier, is_number, words_of
 from streams.wording.stems import stem
 
 MAX_PARTS: Final = 3
 """Parts of a joined word ("job_title", "first-person") that are words of their own."""
 _TIME_STEMS: Final = TIMES | {word[:3] for word in TIMES} | {stem(word, "en") for word in TIMES}
 _TIME_WORDS: Final = "|".join(sorted((re.escape(word) for word in TIMES), key=len, reverse=True))
-_TIME: Final = rf"(?:{_TIME_WORDS}|(?:jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\.?)"
+_TIME: Final = rf"(?:{_TIME_WORDS}|(?:{'|'.join(DATA['short_times'])})\.?)"
+_OPENING: Final = "\"'\u201c\u2018\u201e("
 _NUMBER: Final = r"\d{1,4}(?:st|nd|rd|th)?(?::\d\d)?"
 _WHEN: Final = re.compile(
-    rf"\b(?:(?:on|in|at|since|by|until|before|after|around|from|am|im|seit|el|en|desde|le|depuis)\s+)?"
+    rf"\b(?:(?:{'|'.join(DATA['before_times'])})\s+)?"
     rf"(?:{_NUMBER}[\s,.]+(?:(?:of|de)\s+)?)*{_TIME}(?!\w)(?:[\s,]+(?:(?:of|de)\s+)?(?:{_NUMBER}|{_TIME})(?!\w))*",
     re.IGNORECASE,
 )
@@ -59,6 +60,7 @@ def stem_set(text: str, language: str) -> frozenset[str]:
     return frozenset(stems_of(text, language))
 
 
+@lru_cache(maxsize=8192)
 def overlap(new: str, old: str, language: str, about: frozenset[str] = frozenset()) -> Overlap:
     """What two statements share.
 
@@ -88,9 +90,9 @@ def relevance(fact: Fact, known: Neighbour) -> float:
     return round(known.similarity + common.of_old + common.of_new, 4)
 
 
-def lost_details(common: Overlap, old: str) -> tuple[str, ...]:
+def lost_details(common: Overlap, old: str, language: str) -> tuple[str, ...]:
     """Those of the lost words that no retelling may lose: numbers, times, identifiers and names."""
-    names = _names_of(old)
+    names = _names_of(old, language)
     return tuple(
         word for word in common.lost if is_number(word) or is_time(word) or is_identifier(word) or word in names
     )
@@ -112,11 +114,10 @@ def _parts(word: str) -> list[str]:
 
 
 @lru_cache(maxsize=8192)
-def _names_of(text: str) -> frozenset[str]:
-    """Stems and words that are written with a capital inside of a sentence."""
-    tokens = text.split()
-    capital = [token.strip("\"'\u201c\u201d\u2018\u2019.,;:!?()") for token in tokens[1:] if token[:1].isupper()]
-    return frozenset(word for token in capital for word in (token.casefold(), stem(token.casefold(), "en")))
+def _names_of(text: str, language: str) -> frozenset[str]:
+    """The stems of what is written with a capital inside of a sentence."""
+    capital = (token for token in text.split()[1:] if token.lstrip(_OPENING)[:1].isupper())
+    return frozenset(word for token in capital for word in stems_of(token, language))
 
 
 def _swapped(new: list[str], old: list[str]) -> bool:

@@ -28,10 +28,6 @@ def _stems(words: str) -> set[str]:
     )
 
 
-def _is_unspaced(word: str) -> bool:
-    return not word.isascii() and bool(UNSPACED.search(word))
-
-
 _NEUTRAL: Final = frozenset(_stems(_DATA["neutral"]))
 _COPULAS: Final = frozenset(_DATA["copulas"].split())
 _TURNABLE: Final = ("is", "name", "identity")
@@ -43,7 +39,7 @@ _GROUPS: Final = {
     for number, words in enumerate(groups)
     for word in sorted(_stems(words))
 }
-_UNSPACED: Final = sorted((word for word in (*_GROUPS, *_NEUTRAL) if _is_unspaced(word)), key=len, reverse=True)
+_UNSPACED: Final = sorted((word for word in (*_GROUPS, *_NEUTRAL) if UNSPACED.search(word)), key=len, reverse=True)
 """Words of scripts without spaces, which no tokens hold, the longest first."""
 
 
@@ -95,8 +91,7 @@ def _same_groups(fact: Fact, known: Neighbour, groups: frozenset[str], other_gro
         return True
     bare = fact.text if different <= other_groups else known.text
     is_bare = different <= groups or different <= other_groups
-    copula = is_bare and (any(word in _COPULAS for word in words_of(bare).all) or "'m " in bare)
-    return copula and all(group.startswith("copular") for group in different)
+    return is_bare and not _COPULAS.isdisjoint(words_of(bare).all) and all(g.startswith("copular") for g in different)
 
 
 def _is_turned(mine: tuple[str, ...], theirs: tuple[str, ...]) -> bool:

@@ -5,6 +5,7 @@ negation; a reported change ("from 5 to 7") meets the memory that holds the old 
 """
 
 import re
+from functools import cache
 from typing import Final
 
 from schemas.facts import Fact
@@ -12,7 +13,7 @@ from streams.decide.arity import Arity, arity_of
 from streams.decide.overlap import is_time, lost_details, overlap, stems_of, time_phrases
 from streams.decide.subjects import FIRST_PERSON, are_apart, same_subject, subject_words
 from streams.decide.types import Finding, Neighbour
-from streams.decide.words import NEVER, OFTEN, label_of, words_of
+from streams.decide.words import EVER, NEVER, OFTEN, label_of, words_of
 from streams.wording.ended import ended
 from streams.wording.reported import Reported, reported_change
 from streams.wording.stems import stem
@@ -24,7 +25,6 @@ MAX_OWNER_WORDS: Final = 3
 DENIED_SHARED: Final = 2
 DENIED_SHARE: Final = 0.8
 """Share of the stems of a denial that are in what it denies."""
-EVER: Final = frozenset({"any", "ani", "ever", "actual", "actually", "before"})
 RETOLD_NEAR: Final = 0.7
 """Cosine from which the same words can be the same statement."""
 
@@ -40,7 +40,7 @@ def retold(fact: Fact, known: Neighbour) -> Finding | None:
     mine, theirs = _owner(fact.subject), _owner(known.subject)
     about = mine & theirs if mine and theirs else mine | theirs
     common = overlap(fact.text, known.text, fact.language, frozenset(about))
-    details = lost_details(common, known.text)
+    details = lost_details(common, known.text, fact.language)
     when = _when(details, known.text)
     if when is None or common.swapped or common.shared < RETOLD_SHARED:
         return None
@@ -101,8 +101,12 @@ def over(fact: Fact, known: Neighbour) -> Finding | None:
 
 def _bare(text: str, language: str) -> frozenset[str]:
     """The stems of a thing, without how often or when."""
-    often = {stem(word, language) for word in OFTEN}
-    return frozenset(word for word in stems_of(text, language) if not is_time(word) and word not in often)
+    return frozenset(word for word in stems_of(text, language) if not is_time(word) and word not in _often(language))
+
+
+@cache
+def _often(language: str) -> frozenset[str]:
+    return frozenset(stem(word, language) for word in OFTEN)
 
 
 def _may_be_changed_by(fact: Fact, known: Neighbour) -> bool:

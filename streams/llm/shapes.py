@@ -6,7 +6,8 @@ An answer that was understood has one canonical form, masked and bounded: that i
 """
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -216,10 +217,8 @@ def recalled_facts(answer: str) -> tuple[ToldFact, ...]:
     Raises:
         AnswerInvalid: It is no such record.
     """
-    try:
+    with _of_ours():
         return facts_in(json.loads(answer), _as_it_is, RECORDED_FACTS)
-    except ValueError as error:
-        raise AnswerInvalid("it is no recorded answer") from error
 
 
 def recorded_decision(told: ToldDecision) -> str:
@@ -240,8 +239,14 @@ def recalled_decision(answer: str, candidates: int) -> ToldDecision:
     Raises:
         AnswerInvalid: It is no such record.
     """
-    try:
+    with _of_ours():
         return decision_in(json.loads(answer), candidates, _as_it_is)
+
+
+@contextmanager
+def _of_ours() -> Iterator[None]:
+    try:
+        yield
     except ValueError as error:
         raise AnswerInvalid("it is no recorded answer") from error
 

@@ -44,6 +44,10 @@ NEVER = [
 BESIDE = [
     ("My car is not a Golf.", "I sold the Golf."),
     (
+        "El taller de mi hermana repara relojes antiguos para clientes en Toledo.",
+        "El taller de mi hermana repara relojes antiguos para clientes de toda la vida con esmero.",
+    ),
+    (
         "My aunt waters the tall roses behind the barn with rain from wooden barrels that her cousin built of cedar.",
         "My aunt waters the tall roses behind the barn herself.",
     ),
@@ -88,6 +92,7 @@ SAME = [
     ("I'm allergic to penicillin.", "I have a penicillin allergy."),
     ("Our staging database runs on PostgreSQL 15.", "PostgreSQL 15 powers our staging database."),
     ("I work as a nurse.", "I'm a nurse."),
+    ("Ich mag Jazz.", "Ich liebe Jazz."),
     ("The meeting is at 3 pm.", "The meeting is at 15:00."),
     ("We deploy on Fridays at 18:00.", "Deployments happen Friday at 6 pm."),
     ("Mein Sohn heißt Ole.", "Der Name meines Sohnes ist Ole."),
