@@ -16,7 +16,7 @@ from schemas.retrieval import Mode
 from streams.client import MemoryClient, RequestFailed
 from streams.sync_client import SyncMemoryClient
 from tests.integration.conftest import Deploy
-from tests.integration.stage import Deployment, gapless, reader, scopes
+from tests.integration.stage import Deployment, eventually, gapless, reader, scopes
 
 pytestmark = pytest.mark.broker
 
@@ -208,4 +208,4 @@ async def test_two_deployments_on_one_broker_never_meet(shared: Deployment, depl
 async def test_everything_was_handled_and_committed_in_the_end(shared: Deployment) -> None:
     await shared.settled()
     gapless(await shared.events())
-    assert shared.health()["lag"] == 0
+    eventually(lambda: shared.health()["lag"] == 0)  # the worker's own look at the broker, once in a while
