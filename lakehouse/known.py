@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from lakehouse.ranking import DIGITS
+from lakehouse.similarity import DIGITS
 from lakehouse.store import Shard
 from lakehouse.versions import Change, MemoryRow, ScopeMemory
 from schemas.conversation import Scope

@@ -15,7 +15,7 @@ import pyarrow as pa
 from lancedb.expr import Expr, col, lit
 
 from lakehouse import keywords, tables
-from lakehouse.versions import MemoryRow
+from lakehouse.versions import ROW_COLUMNS, MemoryRow
 from schemas.errors import Unavailable
 from schemas.identity import scope_key
 from schemas.memory import MemoryEvent
@@ -55,9 +55,21 @@ _EVENT_COLUMNS: tuple[tuple[str, pa.DataType], ...] = (
     ("language", pa.string()),
     ("embedder", pa.string()),
 )
-ROW_COLUMNS = ("record_id", "facts_offset", "status", "valid_from", "valid_to", "superseded_at", "touched")
 READ = ("payload", *ROW_COLUMNS)
 """Columns that make a row, but for its vector."""
+ANSWERS = (
+    *READ,
+    KEY,
+    "id",
+    "text",
+    "sequence",
+    "subject",
+    "language",
+    "source_session_id",
+    "source_turn_ids",
+    "keywords",
+)
+"""Columns that search asks of a row, but for its vector."""
 
 
 def table_name(partition: int) -> str:
@@ -130,6 +142,11 @@ def _tag_line(tags: Sequence[str]) -> str:
 def has_tag(tag: str) -> Expr:
     """The memory has this tag."""
     return col("tag_line").contains(lit(_tag_line((tag,))))
+
+
+def has_feedback() -> Expr:
+    """The metadata may hold feedback; whether they do is for the event to say."""
+    return col("metadata").contains(lit('"feedback"'))
 
 
 def checked(vector: Any, dimension: int) -> Any:

@@ -18,7 +18,9 @@ from schemas.conversation import Scope
 from schemas.errors import Misconfigured
 from schemas.facts import CommandRecord, TurnRecord, turn_record_id
 from schemas.memory import MemoryEvent
+from schemas.retrieval import Kind
 
+RowsAndVectors = tuple[list[dict[str, Any]], Any]
 KEYS_A_READ = 500
 """Keys in one condition; more are read in several goes."""
 
@@ -83,15 +85,26 @@ class Shard:
         found = await self._by_key(self.turns, scopes, turn_table.KEY, record_ids, ["status", turn_table.KEY])
         return {row[turn_table.KEY] for row in found if row["status"] == turn_table.IDLE}
 
-    async def first_event(self, scope: Scope, memory_id: int) -> MemoryEvent | None:
-        """The event that began a memory; None where it is unknown."""
+    async def first_events(self, scope: Scope, memory_ids: Iterable[int]) -> dict[int, MemoryEvent]:
+        """The events that began these memories, by id; there must be one. Unknown ones have none."""
         conditions = (
             memory_table.in_scope(scope.project_id, scope.user_id),
-            tables.equals("id", memory_id),
+            tables.one_of("id", list(memory_ids)),
             tables.equals("revision", 1),
         )
         found = await self._read(self.memories, tables.all_of(conditions), self._columns)
-        return memory_table.from_columns(found[0]).event if found else None
+        return {event.id: event for event in (memory_table.from_columns(row).event for row in found)}
+
+    async def feedback(self, scope: Scope) -> list[MemoryEvent]:
+        """The events that tell what was said of a scope's memories as results, in sequence."""
+        conditions = (
+            memory_table.in_scope(scope.project_id, scope.user_id),
+            tables.equals("status", "none"),
+            memory_table.has_feedback(),
+        )
+        found = await self._read(self.memories, tables.all_of(conditions), self._columns)
+        events = (memory_table.from_columns(row).event for row in found)
+        return sorted((event for event in events if event.feedback), key=lambda event: event.sequence)
 
     async def records(
         self, scopes: Iterable[Scope | None], record_ids: Iterable[str]
@@ -166,29 +179,49 @@ class Shard:
             rows: int = await self.memories.count_rows()
         return rows
 
-    async def by_vector(self, scope: Scope, conditions: Expr, vector: Any, limit: int) -> list[dict[str, Any]]:
-        """The nearest rows of a scope by exact cosine, as columns with keywords and ``_distance`` (0 … 2).
+    async def version(self, kind: Kind) -> int:
+        """Version of the table that holds this kind, "knowledge" or "episode": equal ones hold the same rows."""
+        self.require_present()
+        with tables.lake_errors():
+            version: int = await self._table(kind).version()
+        return version
+
+    async def rows_of(self, scope: Scope, kind: Kind, conditions: Expr, limit: int) -> RowsAndVectors:
+        """Rows of a scope that may answer, as columns, and their vectors as one matrix (rows x dimension).
+
+        Args:
+            scope: Whose rows.
+            kind: "knowledge" or "episode".
+            conditions: What they must be. Rows without a vector come with zeros.
+            limit: How many at most, in no order.
+        """
+        return await self._answers(self._table(kind).query(), scope, kind, conditions, limit)
+
+    async def by_vector(self, scope: Scope, kind: Kind, conditions: Expr, vector: Any, limit: int) -> RowsAndVectors:
+        """The nearest rows of a scope by exact cosine, best first; see ``rows_of``.
 
         Raises:
             Unavailable: The question's vector is none, or the lake cannot be read.
         """
         unit = memory_table.checked(vector, self.dimension)  # LanceDB answers a bad one with nothing, and no error
-        query = self.memories.query().nearest_to(unit).distance_type("cosine")
-        return await self._search(query, scope, conditions, limit, [*self._columns, "keywords", "_distance"])
+        query = self._table(kind).query().nearest_to(unit).distance_type("cosine")
+        return await self._answers(query, scope, kind, conditions, limit)
 
-    async def by_words(self, scope: Scope, conditions: Expr, query: Any, limit: int) -> list[dict[str, Any]]:
-        """The rows of a scope that hold one of the words, best first, as columns with vector and keywords."""
-        search = self.memories.query().nearest_to_text(query)
-        return await self._search(search, scope, conditions, limit, [*self._columns, "vector", "keywords", "_score"])
+    async def by_words(self, scope: Scope, kind: Kind, conditions: Expr, query: Any, limit: int) -> RowsAndVectors:
+        """The rows of a scope that hold one of the words, best first; see ``rows_of``."""
+        return await self._answers(self._table(kind).query().nearest_to_text(query), scope, kind, conditions, limit)
 
-    async def _search(
-        self, query: Any, scope: Scope, conditions: Expr, limit: int, columns: list[str]
-    ) -> list[dict[str, Any]]:
-        self.require_present()
+    async def _answers(self, query: Any, scope: Scope, kind: Kind, conditions: Expr, limit: int) -> RowsAndVectors:
         inside = memory_table.in_scope(scope.project_id, scope.user_id) & conditions
+        columns = [*(memory_table.ANSWERS if kind == "knowledge" else turn_table.ANSWERS), "vector"]
+        self.require_present()
         with tables.lake_errors():
-            found: list[dict[str, Any]] = await query.where(inside).limit(limit).select(columns).to_list()
-        return found
+            found = await query.where(inside).limit(limit).select(columns).to_arrow()
+        rows = found.select(columns[:-1]).to_pylist()
+        return rows, tables.matrix(found["vector"], self.dimension)
+
+    def _table(self, kind: Kind) -> Any:
+        return self.memories if kind == "knowledge" else self.turns
 
     async def _by_key(
         self, table: Any, scopes: Iterable[Scope | None], column: str, keys: Iterable[str], columns: list[str]

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import lancedb
+import numpy as np
 import pyarrow as pa
 from lancedb.expr import Expr, col, lit
 from lancedb.index import FTS, Bitmap
@@ -23,7 +24,7 @@ from lancedb.index import FTS, Bitmap
 from lakehouse import keywords
 from schemas.errors import Misconfigured, Unavailable
 
-LAYOUT = 1
+LAYOUT = 2
 """Version of the tables' columns. A lake of a newer one is refused, never dropped."""
 MARKER = "lake"
 CACHE_BYTES = 64 * 1024 * 1024
@@ -123,6 +124,8 @@ async def read_shape(connection: Any) -> LakeShape | None:
     row = rows[0]
     if row["layout"] > LAYOUT:
         raise Misconfigured(f"the lake has layout {row['layout']}, this memlake knows {LAYOUT}: upgrade memlake")
+    if row["layout"] < LAYOUT:
+        raise Misconfigured(f"the lake has layout {row['layout']}, this memlake writes {LAYOUT}: rebuild it")
     if row["keywords"] != keywords.RECIPE:
         raise Misconfigured(f"the lake's words are of recipe {row['keywords']}, not {keywords.RECIPE}: rebuild it")
     return LakeShape(row["partitions"], row["embedder"], row["dimension"])
@@ -218,6 +221,14 @@ async def making(uri: str) -> AsyncIterator[None]:
     with lock:
         await asyncio.get_running_loop().run_in_executor(None, fcntl.flock, lock, fcntl.LOCK_EX)
         yield
+
+
+def matrix(vectors: pa.ChunkedArray, dimension: int) -> Any:
+    """A column of vectors as an array (rows x dimension); zeros where there is none."""
+    found = np.zeros((len(vectors), dimension), dtype=np.float32)
+    there = vectors.is_valid().to_numpy()
+    found[there] = vectors.drop_null().combine_chunks().flatten().to_numpy(zero_copy_only=False).reshape(-1, dimension)
+    return found
 
 
 async def merge(table: Any, key: str, rows: pa.Table) -> None:

@@ -23,6 +23,24 @@ COMMAND, IDLE = "command", "idle"
 """Of a command: taken in, or carried out without an event, since there was nothing that it could change."""
 TURNS = (EPISODE, FORGOTTEN)
 
+ANSWERS = (
+    KEY,
+    "status",
+    "session_id",
+    "turn_id",
+    "role",
+    "name",
+    "text",
+    "language",
+    "facts",
+    "timestamp",
+    "source_offset",
+    "touched",
+    "record",
+    "keywords",
+)
+"""Columns that search asks of a row, but for its vector."""
+
 _TIME = pa.timestamp("us", tz="UTC")
 
 
@@ -54,7 +72,10 @@ def schema(dimension: int) -> pa.Schema:
             pa.field("session_id", pa.string()),
             pa.field("turn_id", pa.string()),
             pa.field("role", pa.string()),
+            pa.field("name", pa.string()),
             pa.field("text", pa.string()),
+            pa.field("language", pa.string()),
+            pa.field("facts", pa.int64()),
             pa.field("timestamp", _TIME),
             pa.field("recorded_at", _TIME),
             pa.field("topic", pa.string()),
@@ -100,7 +121,10 @@ def _columns(row: InputRow, dimension: int) -> dict[str, Any]:
         "session_id": turn.session_id,
         "turn_id": turn.turn_id,
         "role": turn.role,
+        "name": turn.name,
         "text": turn.content,
+        "language": facts[0].language if (facts := record.extraction.facts) else "und",
+        "facts": len(facts),
         "timestamp": turn.timestamp,
         "keywords": " ".join(keywords.index_terms(turn.content)) if row.vector is not None else None,
         "vector": None if row.vector is None else checked(row.vector, dimension),

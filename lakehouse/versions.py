@@ -8,7 +8,7 @@ it). Current is exactly the version with status ``current``; its ``valid_to`` an
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from typing import Any, Literal
 
@@ -60,6 +60,10 @@ class MemoryRow:
         )
 
 
+ROW_COLUMNS = tuple(column.name for column in fields(MemoryRow) if column.name not in {"event", "vector"})
+"""What a row holds beside its event and its vector."""
+
+
 @dataclass(frozen=True)
 class Change:
     """An event with what its row holds beside it."""
@@ -97,6 +101,7 @@ class ScopeMemory:
         self._obeyed: set[str] = set()
         self._sources: dict[int, dict[str, None]] = {}
         self._told_in: dict[str, set[int]] = {}
+        self._told_by: dict[str, int] = {}
 
     @classmethod
     def of_rows(cls, rows: Iterable[MemoryRow]) -> "ScopeMemory":
@@ -135,10 +140,7 @@ class ScopeMemory:
 
     def told_by(self, fact_id: str) -> int | None:
         """The memory that has a version which this fact told; None where none has."""
-        found = (
-            memory_id for memory_id, rows in self._versions.items() if any(r.event.fact_id == fact_id for r in rows)
-        )
-        return next(found, None)
+        return self._told_by.get(fact_id)
 
     def sources(self, memory_id: int) -> Iterable[str]:
         """Ids of the turns that told a memory, agreed with it, or asked to forget it."""
@@ -208,6 +210,8 @@ class ScopeMemory:
     def _keep(self, row: MemoryRow) -> None:
         memory_id = row.event.id
         versions = self._versions.setdefault(memory_id, [])
+        if row.event.fact_id is not None:
+            self._told_by[row.event.fact_id] = memory_id
         if row.status == "deleted":  # it says the text that it retired
             gone = [version.event for version in versions if version.event.text == row.event.text]
             self.retired[memory_id] = Retired(gone[-1], row.told_at)

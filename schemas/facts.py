@@ -144,6 +144,12 @@ class CommandRecord(Record):
     birth: Birth | None = None
     """Of the memory that the command names by its id, where the lake knew it when the command came in: a replay with
     other decisions, and so with other ids, finds the memory by it."""
+    births: dict[int, Birth] | None = None
+    """The same of each of several memories, by the id that names it."""
+
+    def birth_of(self, memory_id: int) -> Birth | None:
+        """How a memory that the command names began; None where the lake did not know it."""
+        return self.birth if self.births is None else self.births.get(memory_id)
 
     @property
     def scope(self) -> Scope | None:

@@ -4,6 +4,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, JsonValue
 
+from schemas.commands import Judgement
 from schemas.conversation import Role, Scope
 from schemas.facts import FactMetadata, Mood, Polarity, Share
 from schemas.identity import derived_id
@@ -35,6 +36,14 @@ class DecisionBasis(Part):
     """What the model said: JSON in canonical form, secrets masked."""
     degraded: str | None = None
     """Why rules decided though a model was to."""
+
+
+class Feedback(Part):
+    """What somebody said of a memory as a result: ``metadata.feedback`` of a NONE event."""
+
+    value: Judgement
+    query: str | None = None
+    """The question that it was a result of; secrets masked."""
 
 
 class MemoryEvent(Message):
@@ -90,6 +99,12 @@ class MemoryEvent(Message):
     def by_command(self) -> bool:
         """Whether a command named the memory, instead of a fact being told."""
         return self.fact_id is None and self.command_id is not None
+
+    @property
+    def feedback(self) -> Feedback | None:
+        """What it says of the memory as a result; None for any other event, whatever metadata people send."""
+        told = (self.metadata or {}).get("feedback") if self.event == "NONE" and self.by_command else None
+        return None if told is None else Feedback.model_validate(told)
 
     def key(self) -> str:
         """The record's key on ``changes``: unique, so that compaction drops nothing."""

@@ -57,8 +57,29 @@ class SearchRequest(Message):
     kinds: Annotated[tuple[Kind, ...], Field(min_length=1)] = ("knowledge",)
     history: Annotated[tuple[HistoryTurn, ...], Field(max_length=MAX_LISTED)] = ()
     format: Format = "results"
+    explain: bool = False
+    """Whether each result says why it is one."""
     used: Annotated[tuple[Name, ...], Field(max_length=MAX_LISTED)] = ()
     """Ids of earlier results that the answer really used."""
+
+
+class Explanation(Part):
+    """Why a result is one, only where that was asked for."""
+
+    semantic_score: Annotated[float | None, Field(alias="semantic_score")] = None
+    """Cosine to the question; None where the question could not be embedded."""
+    keyword_score: Annotated[float, Field(alias="keyword_score")]
+    """Share of the question's words that the text holds."""
+    hybrid_score: Annotated[float, Field(alias="hybrid_score")]
+    """What it was ordered by."""
+    rerank_score: Annotated[float | None, Field(alias="rerank_score")] = None
+    passed: str
+    """Which rule let it through."""
+    source_turn_ids: tuple[str, ...] = ()
+    revision: int | None = None
+    """How many versions the memory had; None for a turn."""
+    old_memory: Annotated[str | None, Field(alias="old_memory")] = None
+    """What it replaced."""
 
 
 class SearchResult(Part):
@@ -84,6 +105,9 @@ class SearchResult(Part):
     source_session_id: str | None = None
     role: Role | None = None
     revision: int | None = None
+    name: str | None = None
+    """Speaker of a turn."""
+    explanation: Explanation | None = None
 
 
 class SearchMetadata(Part):

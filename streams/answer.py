@@ -5,17 +5,20 @@ question for a prompt's context never fails: its context is then empty, and ``de
 """
 
 import asyncio
-import time
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from lakehouse.context import citations_of, context_of
-from lakehouse.ranking import Hit
-from lakehouse.search import Sides, search
-from schemas.conversation import is_blank
+from lakehouse.retrieval.chat_knowledge_service import ChatKnowledgeService
+from lakehouse.retrieval.context import context_of
+from lakehouse.retrieval.engine import Retrieval, Retrieved
+from lakehouse.retrieval.rag_service import KnowledgeBase, RAGService
+from lakehouse.retrieval.ranking import Hit
+from lakehouse.retrieval.reranking import Reranker
 from schemas.errors import InvalidMessage, MemlakeError, Unavailable
-from schemas.retrieval import ErrorReply, Reply, SearchMetadata, SearchRequest, SearchResult
+from schemas.facts import TurnRecord
+from schemas.memory import MemoryEvent
+from schemas.retrieval import Citation, ErrorReply, Explanation, Reply, SearchMetadata, SearchRequest, SearchResult
+from streams.feedback import command_of, not_judged
 from streams.incoming import FORWARDED, Incoming, ReplyAddress, passed_on, reply_address
 from streams.letters import letters
 from streams.logs import logger, trace_of
@@ -25,19 +28,14 @@ from streams.wire import Outgoing, require_size
 log = logger("answer")
 
 
-@dataclass
-class Times:
-    """Milliseconds that the steps of one answer took."""
-
-    embedding_ms: float = 0.0
-    search_ms: float = 0.0
-
-
 class Answer:
     """Handles batches of ``queries``, one partition at a time."""
 
-    def __init__(self, ports: Ports) -> None:
+    def __init__(self, ports: Ports, reranker: Reranker | None = None) -> None:
         self._ports = ports
+        self._engine = Retrieval(
+            ports.lake, ports.embedder, ports.clock, config=ports.settings.rag_config, reranker=reranker
+        )
         self._free = asyncio.Semaphore(ports.settings.query_concurrency)
         self._done: set[tuple[int, int]] = set()
         """Partition and offset of what was answered in a batch that is not finished."""
@@ -45,6 +43,7 @@ class Answer:
     def forget(self) -> None:
         """Partitions have moved: what stands at a place now may be another question."""
         self._done.clear()
+        self._engine.clear()
 
     async def handle(self, partition: int, batch: list[Incoming]) -> None:
         """Answer a batch of questions.
@@ -92,7 +91,8 @@ class Answer:
             told = outbox.reply(
                 self._failed(request, error, "internal"), incoming, address, now=now, key=request.scope.key
             )
-        return [told]
+        used = command_of(request, incoming, outbox)
+        return [told] if used is None else [told, used]
 
     def _way_back(self, incoming: Incoming) -> ReplyAddress:
         address = reply_address(incoming, f"{self._ports.settings.name}.replies")
@@ -115,7 +115,7 @@ class Answer:
             return ErrorReply(code="deadline_exceeded", message="the question came after its deadline")
         try:
             async with asyncio.timeout(left), self._free:
-                return await self._found(request)
+                return await self._found(request, left)
         except TimeoutError:
             return self._failed(request, Unavailable(f"no answer within {left:.1f} s"), "deadline_exceeded")
         except MemlakeError as error:
@@ -130,36 +130,16 @@ class Answer:
         self._ports.metrics.degraded.labels(code).inc()
         if request.format == "results":
             return ErrorReply(code=code, message=reason)
-        return _reply_of(request, [], Times(), (f"retrieval failed: {reason}",), self._ports.clock())
+        return _reply_of(request, Retrieved(), (), (f"retrieval failed: {reason}",), self._ports.clock())
 
-    async def _found(self, request: SearchRequest) -> Reply:
-        times, degraded = Times(), list(_not_had(request))
-        if is_blank(request.query):
-            return _reply_of(request, [], times, ("the question is blank: nothing was searched",), self._ports.clock())
-        if "knowledge" not in request.kinds:
-            return _reply_of(request, [], times, tuple(degraded), self._ports.clock())
-        vector = None
-        if request.mode != "keyword" or request.similarity_threshold > 0:
-            vector = await self._embedded(request, times, degraded)
-        shard = await self._ports.lake.shard_of(request.scope)
-        started = time.perf_counter()
-        sides: Sides = await search(shard, request, vector)
-        times.search_ms = (time.perf_counter() - started) * 1000
-        for reason in (*degraded, *sides.failed):
+    async def _found(self, request: SearchRequest, left_s: float) -> Reply:
+        knowledge = KnowledgeBase(self._engine, request.scope)
+        service = ChatKnowledgeService(RAGService(knowledge), masked=self._ports.masker.text)
+        found = await service.found_for(request, left_s)
+        degraded = (*_not_had(request), *found.degraded)
+        for reason in degraded:
             self._ports.metrics.degraded.labels(reason).inc()
-        return _reply_of(request, sides.hits, times, (*degraded, *sides.failed), self._ports.clock())
-
-    async def _embedded(self, request: SearchRequest, times: Times, degraded: list[str]) -> Any | None:
-        started = time.perf_counter()
-        try:
-            return (await self._ports.embedder.embed([request.query]))[0]
-        except MemlakeError:
-            if request.mode == "semantic":
-                raise
-            degraded.append("embedding failed: only words were searched")
-            return None
-        finally:
-            times.embedding_ms = (time.perf_counter() - started) * 1000
+        return _reply_of(request, found, service.citations(found), degraded, self._ports.clock())
 
 
 def _place(incoming: Incoming) -> tuple[int, int]:
@@ -168,26 +148,29 @@ def _place(incoming: Incoming) -> tuple[int, int]:
 
 def _not_had(request: SearchRequest) -> list[str]:
     """What was asked for and is not to be had here."""
-    missing = [f"{kind} results are not to be had" for kind in request.kinds if kind != "knowledge"]
-    if request.rerank:
-        missing.append("no reranker is configured")
+    missing = ["external results are not to be had"] if "external" in request.kinds else []
     if request.format == "agent_context":
         missing.append("agent_context is not to be had: a plain context is given")
-    if request.history:
-        missing.append("recent turns are not used in the search")
-    return missing
+    return [*missing, *not_judged(request)]
 
 
-def _reply_of(request: SearchRequest, hits: list[Hit], times: Times, degraded: tuple[str, ...], now: datetime) -> Reply:
+def _reply_of(
+    request: SearchRequest,
+    found: Retrieved,
+    citations: tuple[Citation, ...],
+    degraded: tuple[str, ...],
+    now: datetime,
+) -> Reply:
+    hits = found.hits
     similarities = [hit.similarity for hit in hits]
     reply = Reply(
         success=True,
         query=request.query,
-        results=tuple(_result(hit, detailed=request.include_metadata) for hit in hits),
+        results=tuple(_result(hit, request) for hit in hits),
         metadata=SearchMetadata(
             total_results=len(hits),
-            search_time=round(times.search_ms, 3),
-            embedding_time=round(times.embedding_ms, 3),
+            search_time=round(found.times.search_ms + found.times.rerank_ms, 3),
+            embedding_time=round(found.times.embedding_ms, 3),
             max_similarity=max(similarities, default=0.0),
             min_similarity=min(similarities, default=0.0),
             average_similarity=round(sum(similarities) / len(hits), 4) if hits else 0.0,
@@ -197,30 +180,60 @@ def _reply_of(request: SearchRequest, hits: list[Hit], times: Times, degraded: t
     )
     if request.format == "results":
         return reply
-    citations = citations_of(hits)
     return reply.model_copy(update={"context": context_of(citations), "citations": citations})
 
 
-def _result(hit: Hit, *, detailed: bool) -> SearchResult:
-    event = hit.row.event
-    basic: dict[str, Any] = {
-        "id": str(event.id),
-        "text": event.text,
-        "tags": event.tags,
-        "timestamp": event.timestamp,
+def _result(hit: Hit, request: SearchRequest) -> SearchResult:
+    item = hit.item
+    told: dict[str, Any] = {
+        "id": item.id,
+        "text": item.text,
+        "tags": item.row.event.tags if item.kind == "knowledge" else (),
+        "timestamp": item.row.event.timestamp if item.kind == "knowledge" else item.at,
         "similarity": hit.similarity,
         "score": hit.score,
+        "source": item.kind,
+        "memory_type": item.kind,
     }
-    if detailed:
-        basic |= {
-            "confidence": event.confidence,
-            "reasoning": event.reasoning,
-            "event": event.event,
-            "domain": event.domain,
-            "quality_source": event.quality_source,
-            "code_pattern": event.code_pattern,
-            "source_session_id": event.source_session_id,
-            "role": event.role,
-            "revision": event.revision,
-        }
-    return SearchResult(**basic)
+    if request.include_metadata:
+        told |= _of_memory(item.row.event) if item.kind == "knowledge" else _of_turn(item.record)
+    if request.explain:
+        told["explanation"] = _explained(hit, request)
+    return SearchResult(**told)
+
+
+def _of_memory(event: MemoryEvent) -> dict[str, Any]:
+    return {
+        "confidence": event.confidence,
+        "reasoning": event.reasoning,
+        "event": event.event,
+        "domain": event.domain,
+        "quality_source": event.quality_source,
+        "code_pattern": event.code_pattern,
+        "source_session_id": event.source_session_id,
+        "role": event.role,
+        "revision": event.revision,
+    }
+
+
+def _of_turn(record: TurnRecord) -> dict[str, Any]:
+    return {"source_session_id": record.turn.session_id, "role": record.turn.role, "name": record.turn.name}
+
+
+def _explained(hit: Hit, request: SearchRequest) -> Explanation:
+    event = hit.item.row.event if hit.item.kind == "knowledge" else None
+    threshold = request.similarity_threshold
+    return Explanation(
+        semantic_score=hit.semantic,
+        keyword_score=round(hit.coverage, 4),
+        hybrid_score=hit.hybrid,
+        rerank_score=hit.rerank,
+        passed=(
+            f"its score {hit.score:.2f} reaches the threshold {threshold:g}"
+            if hit.score >= threshold
+            else "it holds all words of the question"
+        ),
+        source_turn_ids=hit.item.sources,
+        revision=event.revision if event else None,
+        old_memory=event.old_memory if event else None,
+    )

@@ -1,16 +1,25 @@
-"""What a command does to the memories that it names: forget, restore.
+"""What a command does to the memories that it names: forget, restore, feedback.
 
 Rule of this file: pure. A command tells nothing new, so what it leaves is as new or old as the newest statement that it
-acts on (``told_at``); it takes effect at its own time, though never before what it changes.
+acts on (``told_at``); it takes effect at its own time, though never before what it changes. Feedback changes nothing.
 """
 
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeGuard
 
 from lakehouse.versions import FOUND_BY_SEARCH, Change, MemoryRow, ScopeMemory
+from schemas.commands import Judgement
 from schemas.facts import AnyRecord, CommandRecord
-from schemas.memory import DecisionBasis, MemoryEvent, event_id, step_id
+from schemas.memory import DecisionBasis, Feedback, MemoryEvent, event_id, step_id
+from schemas.retrieval import ErrorReply
 
-OPERATIONS = ("forget", "restore")
+OPERATIONS = ("forget", "restore", "feedback")
+SAID: Mapping[Judgement, str] = {
+    "used": "An answer was made with it.",
+    "helpful": "Judged helpful.",
+    "unhelpful": "Judged unhelpful.",
+    "withdrawn": "What was judged before is taken back.",
+}
 
 
 def names_memories(record: AnyRecord) -> TypeGuard[CommandRecord]:
@@ -22,27 +31,61 @@ def named(record: CommandRecord, memory: ScopeMemory) -> tuple[int, ...]:
     """The memories that a command names, by id; each of them gets one event.
 
     Returns:
-        All current ones for ``all``; else the one memory, or none where it or the revision asked for is unknown.
+        All current ones for ``all``, those judged for feedback; else the one memory, or none where it or the revision
+        asked for is unknown.
     """
     command = record.command
     if command.everything:
         return tuple(row.event.id for row in memory.current)
-    memory_id = command.id
-    if record.birth is not None and record.birth.fact_id is not None:
-        memory_id = memory.told_by(record.birth.fact_id)
-    rows = memory.history(memory_id) if memory_id is not None else ()
+    if command.op == "feedback":
+        return tuple(_judged(record, memory))
+    rows = memory.history(_meant(record, command.id or 0, memory))
     if command.revision is not None:
         rows = tuple(row for row in rows if row.event.revision == command.revision)
     return (rows[0].event.id,) if rows else ()
 
 
-def absence(record: AnyRecord) -> str | None:
-    """What to answer where a command that names one memory caused no event; None for any other record."""
+def _meant(record: CommandRecord, memory_id: int, memory: ScopeMemory) -> int:
+    """The memory that is meant by an id: the one that began as it did, where ids were given otherwise; 0 for none."""
+    birth = record.birth_of(memory_id)
+    if birth is None or birth.fact_id is None:
+        return memory_id
+    return memory.told_by(birth.fact_id) or 0
+
+
+def _judged(record: CommandRecord, memory: ScopeMemory) -> dict[int, Judgement]:
+    """What feedback says of each memory that is there; the first thing where two of its ids mean one memory."""
+    found: dict[int, Judgement] = {}
+    for memory_id, value in record.command.judgements.items():
+        meant = _meant(record, memory_id, memory)
+        if memory.history(meant):
+            found.setdefault(meant, value)
+    return found
+
+
+def absence(record: AnyRecord, events: Sequence[MemoryEvent] = ()) -> ErrorReply | None:
+    """What to answer about memories that a command names and that are not there.
+
+    Args:
+        record: What was asked for.
+        events: All that came of it.
+
+    Returns:
+        None where nothing is missing, and for a record that names no memory.
+    """
     if not names_memories(record) or record.command.everything:
         return None
     command = record.command
+    if events and command.op != "feedback":
+        return None
+    fields: Mapping[int, str] = command.judgements or {command.id or 0: "id"}
+    known = {event.id for event in events}
+    missing = [memory_id for memory_id in fields if memory_id not in known]
+    if not missing:
+        return None
     revision = "" if command.revision is None else f" with a revision {command.revision}"
-    return f"there is no memory {command.id}{revision} of {record.scope.key if record.scope else ''}"
+    what = f"memory {', '.join(map(str, missing))}{revision} of {record.scope.key if record.scope else ''}"
+    return ErrorReply(code="not_found", message=f"there is no {what}", field=fields[missing[0]])
 
 
 def change_by(record: CommandRecord, memory_id: int, memory: ScopeMemory, facts_offset: int) -> Change:
@@ -69,6 +112,8 @@ def change_by(record: CommandRecord, memory_id: int, memory: ScopeMemory, facts_
     }
     if record.command.op == "forget":
         told = _forgotten(now, last, len(rows) + 1)
+    elif record.command.op == "feedback":
+        told = _said(_judged(record, memory)[memory_id], record.command.query, last)
     else:
         told = _restored(_revision(record.command.revision, rows, last), now, memory, len(rows) + 1)
     source, fields, vector = told
@@ -93,6 +138,11 @@ def _forgotten(now: MemoryRow | None, last: MemoryRow, revision: int) -> Told:
         "quality_source": "heuristic",
     }
     return now, fields | _NO_CONVERSATION, None
+
+
+def _said(value: Judgement, query: str | None, last: MemoryRow) -> Told:
+    feedback = Feedback(value=value, query=query).to_wire()
+    return last, _nothing(SAID[value]) | {"metadata": {"feedback": feedback}}, None
 
 
 def _restored(wanted: MemoryRow, now: MemoryRow | None, memory: ScopeMemory, revision: int) -> Told:

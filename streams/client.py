@@ -213,6 +213,29 @@ class MemoryClient:
         """
         return await self._change({"op": "restore", "id": memory_id, "revision": revision}, timeout_s)
 
+    async def feedback(
+        self,
+        *,
+        helpful: Sequence[int | str] = (),
+        unhelpful: Sequence[int | str] = (),
+        used: Sequence[int | str] = (),
+        withdrawn: Sequence[int | str] = (),
+        query: str | None = None,
+        timeout_s: float | None = None,
+    ) -> TurnReport:
+        """Say what memories were worth as results of ``query``, by the ids of results or citations, or take it back.
+
+        Returns:
+            One outcome for each memory: NONE, with what was said of it. ``degraded`` names those that are not there.
+
+        Raises:
+            InvalidMessage: No memory, too many, or one is told to be two things (named).
+            RequestFailed: There is none of them ("not_found").
+            Unavailable: No answer in time; the command is on its topic all the same.
+        """
+        told = {"helpful": helpful, "unhelpful": unhelpful, "used": used, "withdrawn": withdrawn, "query": query}
+        return await self._change({"op": "feedback", **told}, timeout_s)
+
     async def _change(self, told: Mapping[str, Any], timeout_s: float | None) -> TurnReport:
         """A command of this scope; its time is told by the clock that turns are told by."""
         command = Command.from_wire({"scope": self.scope, "timestamp": datetime.now(UTC), **told})

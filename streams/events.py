@@ -24,7 +24,7 @@ from schemas.memory import (
     TurnReport,
     event_id,
 )
-from streams.changing import names_memories
+from streams.changing import absence, names_memories
 from streams.decide.arity import Arity, arity_of
 from streams.decide.types import Decision, Neighbour
 from streams.extract import read_claim
@@ -263,13 +263,20 @@ def report_of(record: TurnRecord | CommandRecord, events: Sequence[MemoryEvent])
             )
             for event in events
         ),
-        degraded=tuple(dict.fromkeys((*extraction.degraded, *_degraded(events)))),
+        degraded=tuple(dict.fromkeys((*extraction.degraded, *_degraded(events), *_missing(record, events)))),
         timestamp=record.recorded_at,
     )
 
 
 def _degraded(events: Sequence[MemoryEvent]) -> Iterator[str]:
     return (event.decision.degraded for event in events if event.decision.degraded is not None)
+
+
+def _missing(record: TurnRecord | CommandRecord, events: Sequence[MemoryEvent]) -> Iterator[str]:
+    """Those of the memories that were named that are not there."""
+    missing = absence(record, events)
+    if missing is not None:
+        yield missing.message
 
 
 def _reported(event: MemoryEvent) -> ReportedMemory:

@@ -106,8 +106,8 @@ class Reading:
     sessions: dict[SessionKey, tuple[Turn, ...]] = field(default_factory=dict)
     contexts: dict[str, tuple[Turn, ...]] = field(default_factory=dict)
     """The turns before each turn that was read, by record."""
-    births: dict[str, Birth] = field(default_factory=dict)
-    """Of the memories that commands name, by record."""
+    births: dict[str, dict[int, Birth]] = field(default_factory=dict)
+    """Of the memories that commands name, by record and id."""
 
 
 class Intake:
@@ -216,7 +216,7 @@ class Intake:
         """Bring what an input is read with into the batch's view: a turn's session, or the memory a command names."""
         turn = one.message
         if isinstance(turn, Command):
-            await self._recall_birth(reading, turn, one.record_id)
+            await self._recall_births(reading, turn, one.record_id)
             return
         if turn.session_id is None or not self._sessions.turns:
             return
@@ -224,12 +224,14 @@ class Intake:
         if key not in reading.sessions:
             reading.sessions[key] = await self._sessions.before(reading.shard, turn, one.incoming.offset)
 
-    async def _recall_birth(self, reading: Reading, command: Command, record_id: str) -> None:
-        if command.scope is None or command.id is None:
+    async def _recall_births(self, reading: Reading, command: Command, record_id: str) -> None:
+        ids = command.judgements if command.id is None else (command.id,)
+        if command.scope is None or not ids:
             return
-        event = await reading.shard.first_event(command.scope, command.id)
-        if event is not None:
-            reading.births[record_id] = Birth(fact_id=event.fact_id, text=event.text)
+        events = await reading.shard.first_events(command.scope, ids)
+        reading.births[record_id] = {
+            memory_id: Birth(fact_id=event.fact_id, text=event.text) for memory_id, event in events.items()
+        }
 
     def _read_all(self, reading: Reading, new: list[Taken]) -> dict[str, TurnRecord | CommandRecord]:
         """Mask, then let the rules read, one after the other; in a thread, since long texts take their time."""
@@ -257,13 +259,15 @@ class Intake:
             found = extract_interaction(
                 command, record_id=one.record_id, recorded_at=recorded_at, profile=self._ports.settings.profile
             )
+        births = reading.births.get(one.record_id, {})
         return CommandRecord(
             record_id=one.record_id,
             recorded_at=recorded_at,
             source=one.source,
             command=command,
             extraction=found.model_copy(update={"masked": masked}),
-            birth=reading.births.get(one.record_id),
+            birth=births.get(command.id or 0),
+            births=births if births and command.id is None else None,
         )
 
     def _count(self, found: Extraction) -> None:

@@ -293,7 +293,7 @@ class Remember:
                 code="unavailable", message="a table could not be compacted just now: see the worker's log"
             )
         elif not events and (missing := absence(record)) is not None:
-            reply = ErrorReply(code="not_found", message=missing, field="id")
+            reply = missing
         else:
             reply = report_of(record, events)
         key = record.scope.key if record is not None and record.scope else ""

@@ -1,31 +1,21 @@
-"""Where the data of rules lies: YAML files beside the code, each read once.
+"""Where the data of this room's rules lies: YAML files beside the code, each read once.
 
-Rule of this file: it knows how data is read and nothing of what it means.
+Rule of this file: it knows which rooms have data; how data is read, ``lakehouse.ruledata`` knows.
 """
 
-from functools import cache
-from importlib import resources
 from typing import Any, Literal
 
-import yaml
+from lakehouse.ruledata import VERSION, load_data
 
-VERSION = "1"
-"""Of the format; each file says its own."""
+__all__ = ["VERSION", "load"]
 
 
-@cache
 def load(
     room: Literal["extract", "decide", "llm", "masking", "wording"], name: str, version: str = VERSION
 ) -> dict[str, Any]:
-    """Read ``streams/<room>/data/<name>.yaml``. All scalars are strings, so that "no" and "on" are words.
-
-    Whoever reads a file again gets the same object: it must not be changed.
+    """Read ``streams/<room>/data/<name>.yaml``, as ``load_data`` does.
 
     Raises:
         ValueError: The file is of another version than the code.
     """
-    text = resources.files(f"streams.{room}").joinpath("data", f"{name}.yaml").read_text(encoding="utf-8")
-    data: dict[str, Any] = yaml.load(text, Loader=yaml.BaseLoader)  # noqa: S506 - it makes strings only
-    if data.get("version") != version:
-        raise ValueError(f"data/{name}.yaml: version {version} is needed, found {data.get('version')}")
-    return data
+    return load_data(f"streams.{room}", name, version)

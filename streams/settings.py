@@ -18,6 +18,7 @@ from schemas.conversation import Name, Scope, names_somebody
 from schemas.errors import Misconfigured
 
 if TYPE_CHECKING:
+    from lakehouse.retrieval.config import RAGConfig
     from streams.masking import Masker
 
 PREFIX = "MEMLAKE_"
@@ -108,6 +109,12 @@ class Settings(BaseModel):
     embedder_cache: Annotated[int, Field(ge=0, le=10_000_000, json_schema_extra=_unit("texts"))] = 20_000
     """Embeddings kept in memory by the text's hash."""
 
+    # A reranker, which need not be
+    reranker: str = ""
+    """Cross-encoder by name or path that reads the best results again with the question; empty is none."""
+    rerank_pool: Annotated[int, Field(ge=1, le=50, json_schema_extra=_unit("results"))] = 50
+    """Results that the reranker reads at most; the rest stay behind them as they were."""
+
     # A language model (optional)
     llm_url: Annotated[str, Field(pattern=r"^(https?://[^\s?#@]+)?$")] = ""
     """Base of an OpenAI-compatible endpoint, such as http://127.0.0.1:8080/v1; empty is none: rules do all."""
@@ -153,6 +160,14 @@ class Settings(BaseModel):
     """Questions worked on at once."""
     retrieval_timeout_s: Annotated[float, Field(gt=0, le=600, json_schema_extra=_unit("s"))] = 5
     """Time for one answer from when it is taken up; what is missing by then is said in its degraded."""
+
+    search_cache_rows: Annotated[int, Field(ge=1000, le=100_000_000, json_schema_extra=_unit("rows"))] = 50_000
+    """Rows of recently asked scopes that a worker keeps in memory."""
+    search_off: Annotated[str, Field(pattern=r"^[a-z, ]*$")] = ""
+    """What is not done with a question, separated by commas: history, time, synonyms, decomposition, symbols, nameless,
+    recency, feedback."""
+    context_tokens: Annotated[int, Field(ge=50, le=100_000, json_schema_extra=_unit("tokens"))] = 2_000
+    """The longest context that is given for a prompt."""
 
     # Maintenance and health
     maintain_commits: Annotated[int, Field(ge=1, le=100_000, json_schema_extra=_unit("commits"))] = 200
@@ -280,6 +295,26 @@ class Settings(BaseModel):
     def lake_uri(self) -> str:
         """Where the tables are."""
         return self.lake or str(self.home / self.name / "lake")
+
+    @property
+    def rag_config(self) -> "RAGConfig":
+        """Budgets and features of retrieval.
+
+        Raises:
+            Misconfigured: Something that is switched off is unknown.
+        """
+        from lakehouse.retrieval.config import RAGConfig, switched_off  # noqa: PLC0415 - only workers search
+
+        switches, recency, feedback = switched_off(self.search_off)
+        return RAGConfig(
+            timeout_s=self.retrieval_timeout_s,
+            cache_rows=self.search_cache_rows,
+            context_tokens=self.context_tokens,
+            rerank_pool=self.rerank_pool,
+            switches=switches,
+            recency=recency,
+            feedback=feedback,
+        )
 
     @property
     def scope(self) -> Scope:

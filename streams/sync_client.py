@@ -71,6 +71,10 @@ class SyncMemoryClient:
         """See ``MemoryClient.restore``."""
         return self._run(self._inner.restore(memory_id, **options))
 
+    def feedback(self, **options: Any) -> TurnReport:
+        """See ``MemoryClient.feedback``."""
+        return self._run(self._inner.feedback(**options))
+
     def changes(self, **options: Any) -> Iterator[MemoryEvent]:
         """See ``MemoryClient.changes``."""
         found = self._inner.changes(**options)

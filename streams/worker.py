@@ -20,6 +20,7 @@ import faust
 
 from lakehouse.embedding import Embedder, load_embedder
 from lakehouse.known import KnownScopes
+from lakehouse.retrieval.reranking import Reranker, load_reranker
 from lakehouse.store import Lake
 from lakehouse.tables import LakeShape
 from schemas.errors import MemlakeError, Misconfigured, Unavailable
@@ -67,6 +68,7 @@ class Worker:
     maintainer: Maintainer
     health: Health
     endpoint: Endpoint
+    reranker: Reranker | None = None
     _seen: Offsets = field(default_factory=dict)
     """Where each place with waiting messages stood when it was last looked at."""
 
@@ -90,18 +92,19 @@ class Worker:
         positions = await _patiently(settings, lambda: Positions(settings, bootstrap).start())
         await _patiently(settings, lambda: _require_lake_of_this_log(settings, positions))
         ports = await _patiently(settings, lambda: _ports(settings, bootstrap, metrics, embedder))
+        reranker = await load_reranker(settings.reranker) if settings.reranker else None
         app = build_app(settings, bootstrap, tempfile.mkdtemp(prefix=f"{settings.name}-worker-"))
         committer = Committer(Group(lambda offsets: commit(app, offsets), positions.stored))
         maintainer = Maintainer(ports)
         handlers: dict[str, Handler] = {
             "intake": Intake(ports),
             "remember": Remember(ports, maintainer),
-            "answer": Answer(ports),
+            "answer": Answer(ports, reranker),
         }
         loops = [AgentLoop(name, handler, ports, health, committer.note) for name, handler in handlers.items()]
         for loop in loops:
             register(app, settings, loop.name, loop)
-        worker = cls(settings, ports, app, loops, committer, positions, maintainer, health, endpoint)
+        worker = cls(settings, ports, app, loops, committer, positions, maintainer, health, endpoint, reranker)
         app.on_partitions_revoked.connect(worker._revoked, weak=False)
         app.on_partitions_assigned.connect(worker._assigned, weak=False)
         return worker
@@ -250,7 +253,8 @@ class Worker:
             async with asyncio.timeout(CLOSE_S):
                 closing = (self.app, self.ports.outbox, self.positions)
                 await asyncio.gather(
-                    *(one.stop() for one in closing), self.ports.embedder.close(), self.ports.judge.close()
+                    *(one.stop() for one in closing),
+                    *(one.close() for one in (self.ports.embedder, self.ports.judge, self.reranker) if one),
                 )
         except Exception as error:  # noqa: BLE001 - offsets are safe; the process ends anyway
             log.warning("not everything stopped in time", error=repr(error)[:300])

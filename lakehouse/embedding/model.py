@@ -7,7 +7,7 @@ import hashlib
 import importlib.util
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -59,18 +59,30 @@ def _bundled() -> Path:
 
 
 def _in_hub_cache(name: str) -> Path:
-    from huggingface_hub import snapshot_download  # noqa: PLC0415 - half a second, and only for models of the cache
-    from huggingface_hub.errors import HFValidationError  # noqa: PLC0415
-
-    for repository in (name, f"sentence-transformers/{name}") if "/" not in name else (name,):
-        try:
-            return Path(snapshot_download(repository, local_files_only=True))
-        except (OSError, HFValidationError):
-            continue
+    if (found := in_hub_cache(name, "sentence-transformers")) is not None:
+        return found
     raise Misconfigured(
         f"EMBEDDER: there is no model {name!r}: it is no folder and not in the local Hugging Face cache, and nothing "
         f"is downloaded. Name a folder, fetch it first (hf download {name}), or use the bundled {BUNDLED}"
     )
+
+
+def in_hub_cache(name: str, organisation: str) -> Path | None:
+    """The folder of a model in the local Hugging Face cache; None if it is not there. Nothing is downloaded.
+
+    Args:
+        name: Of the model; one without a slash may also be the organisation's.
+        organisation: Such as ``sentence-transformers``.
+    """
+    from huggingface_hub import snapshot_download  # noqa: PLC0415 - half a second, and only for models of the cache
+    from huggingface_hub.errors import HFValidationError  # noqa: PLC0415
+
+    for repository in (name, f"{organisation}/{name}") if "/" not in name else (name,):
+        try:
+            return Path(snapshot_download(repository, local_files_only=True))
+        except (OSError, HFValidationError):
+            continue
+    return None
 
 
 def _check_files(folder: Path) -> None:
@@ -118,16 +130,28 @@ def pooling_of(model: Path) -> str:
 
 
 def model_id(name: str, model: Path) -> str:
-    """Name the model by what it is: readable name and 12 hex digits of SHA-256 over its configuration and weights.
-
-    Another model of the same name or size has another id; the same files elsewhere have the same.
+    """Name the model by what it is, its configuration and weights; see ``identity``.
 
     Args:
         name: As it was asked for; its last part is the readable one.
         model: Its folder, as found by ``find_model``.
     """
+    folders = (model / str(module.get("path", "")) for module in _modules(model))
+    return identity(name, model, folders)
+
+
+def identity(name: str, model: Path, folders: Iterable[Path]) -> str:
+    """Name a model by what it is: readable name and 12 hex digits of SHA-256 over the files that make it.
+
+    Another model of the same name or size has another id; the same files elsewhere have the same.
+
+    Args:
+        name: As it was asked for; its last part is the readable one.
+        model: Its folder.
+        folders: Those under it, or itself, whose files make it.
+    """
     digest = hashlib.sha256()
-    for path in sorted(set(_identity_files(model))):
+    for path in sorted({path for folder in folders for path in _identity_files(folder)}):
         with path.open("rb") as file:
             content = hashlib.file_digest(file, "sha256").hexdigest()
         digest.update(f"{path.relative_to(model).as_posix()}\0{content}\n".encode())
@@ -135,8 +159,6 @@ def model_id(name: str, model: Path) -> str:
     return f"{readable}-{digest.hexdigest()[:_ID_HEX_DIGITS]}"
 
 
-def _identity_files(model: Path) -> Iterator[Path]:
-    for module in _modules(model):
-        folder = model / str(module.get("path", ""))
-        if folder.is_dir():
-            yield from (path for path in folder.iterdir() if path.suffix in _IDENTITY_SUFFIXES and path.is_file())
+def _identity_files(folder: Path) -> Iterator[Path]:
+    if folder.is_dir():
+        yield from (path for path in folder.iterdir() if path.suffix in _IDENTITY_SUFFIXES and path.is_file())

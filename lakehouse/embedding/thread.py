@@ -1,24 +1,20 @@
-"""The one thread in which texts are tokenised and embedded, and the bounded queue before it.
+"""The one thread in which texts are tokenised and embedded.
 
-Rule of this file: engine and tokenizer are touched by this thread alone, so callers may come from any thread or event
-loop. Calls take turns, a step each (some texts tokenised, or one run), so a question waits for a step, not for
-somebody's thousand texts. At most ``queue_texts`` texts are in work; the calls beyond wait in order of arrival.
-
-Theory of operation: a call is a ``_Job``. It stands in ``_waiting`` until it fits, then goes round in ``_turns`` until
-its last run is done. A caller who gives up cancels the future, and the job is dropped at its next turn.
+Rule of this file: engine and tokenizer are touched by this thread alone (``turns.py`` tells how callers share it). A
+step is some texts tokenised, or one run. At most ``queue_texts`` texts are in work; the calls beyond wait.
 """
 
-import threading
-from collections import deque
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, InvalidStateError
+from collections.abc import Iterator, Sequence
 from itertools import groupby
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from lakehouse.embedding.embedder import Vectors
-from schemas.errors import MemlakeError, Unavailable
+from lakehouse.embedding.turns import Steps, TurnThread
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
 
 TOKENS_PER_RUN = 512
 """Most tokens run together, if more than one text: beyond it nothing gets faster, and others wait longer."""
@@ -53,15 +49,8 @@ class EmbeddingThread:
             tokens_per_run: Most tokens run together; 1 runs every text by itself.
         """
         self._model = model
-        self._queue_texts = queue_texts
         self._tokens_per_run = tokens_per_run
-        self._changed = threading.Condition()
-        self._waiting: deque[_Job] = deque()
-        self._turns: deque[_Job] = deque()
-        self._texts = 0  # of the jobs that take turns
-        self._closed = False
-        self._thread = threading.Thread(target=self._work, name="memlake-embedder", daemon=True)
-        self._thread.start()
+        self._thread = TurnThread("embedder", room=queue_texts, stop=model.stop)
 
     def submit(self, texts: Sequence[str]) -> "Future[Vectors]":
         """Ask for the vectors of texts, in their order; to cancel the future drops what is not yet done.
@@ -72,93 +61,23 @@ class EmbeddingThread:
         Raises:
             Unavailable: The thread is closed.
         """
-        job = _Job(texts, self._model, self._tokens_per_run)
-        with self._changed:
-            if self._closed:
-                raise Unavailable("The embedder is closed")
-            self._waiting.append(job)
-            self._changed.notify()
-        return job.future
+        return self._thread.submit(len(texts), self._steps(list(texts)))
 
     def close(self, timeout_s: float) -> None:
-        """Stop the run in hand, fail every call that waits, and wait for the thread to end, at most ``timeout_s``."""
-        with self._changed:
-            self._closed = True
-            self._changed.notify()
-        self._model.stop()
-        self._thread.join(timeout_s)
+        """Stop the run in hand, wait for the thread to end, at most ``timeout_s``, and fail every call not done."""
+        self._thread.close(timeout_s)
 
-    def _work(self) -> None:
-        while (job := self._next()) is not None:
-            done = job.step()
-            with self._changed:
-                if done:
-                    self._texts -= job.size
-                else:
-                    self._turns.append(job)
-        for job in (*self._turns, *self._waiting):
-            job.fail(Unavailable("The embedder is closed"))
-
-    def _next(self) -> "_Job | None":
-        """Wait for a job whose turn it is; None once closed."""
-        with self._changed:
-            while True:
-                if self._closed:
-                    return None
-                while self._waiting and self._fits(self._waiting[0]):
-                    job = self._waiting.popleft()
-                    self._texts += job.size
-                    self._turns.append(job)
-                if self._turns:
-                    return self._turns.popleft()
-                self._changed.wait()
-
-    def _fits(self, job: "_Job") -> bool:
-        return not self._texts or self._texts + job.size <= self._queue_texts
-
-
-class _Job:
-    """One call: its texts, how far it is, and the future its caller awaits."""
-
-    def __init__(self, texts: Sequence[str], model: Model, tokens_per_run: int) -> None:
-        self.size = len(texts)
-        self.future: Future[Vectors] = Future()
-        self._vectors: Vectors = np.empty((self.size, model.dimension), np.float32)
-        self._work = self._steps(list(texts), model, tokens_per_run)
-
-    def step(self) -> bool:
-        """Do the next piece of work; True when there is none left, be it done, failed or given up."""
-        if self.future.cancelled():
-            return True
-        try:
-            next(self._work)
-        except StopIteration:
-            self._settle(lambda: self.future.set_result(self._vectors))
-        except MemlakeError as error:
-            self.fail(error)
-        except Exception as error:  # noqa: BLE001 - the thread must outlive any call, and the caller must hear of it
-            self.fail(Unavailable(f"Embedding failed: {error!r}"))
-        return self.future.done()
-
-    def fail(self, error: MemlakeError) -> None:
-        """Tell the caller, if there still is one."""
-        self._settle(lambda: self.future.set_exception(error))
-
-    def _settle(self, settle: Callable[[], None]) -> None:
-        try:
-            settle()
-        except InvalidStateError:  # cancelled meanwhile: nobody waits
-            self.future.cancel()
-
-    def _steps(self, texts: list[str], model: Model, tokens_per_run: int) -> Iterator[None]:
+    def _steps(self, texts: list[str]) -> Steps[Vectors]:
         """Tokenise all, then run equal lengths together; stops after each piece."""
+        vectors: Vectors = np.empty((len(texts), self._model.dimension), np.float32)
         rows: list[list[int]] = []
         for start in range(0, len(texts), _TEXTS_PER_STEP):
-            rows += map(model.tokenize, texts[start : start + _TEXTS_PER_STEP])
+            rows += map(self._model.tokenize, texts[start : start + _TEXTS_PER_STEP])
             yield
-        for group in equal_length_groups([len(row) for row in rows], tokens_per_run):
-            self._vectors[group] = model.run([rows[index] for index in group])
+        for group in equal_length_groups([len(row) for row in rows], self._tokens_per_run):
+            vectors[group] = self._model.run([rows[index] for index in group])
             yield
+        return vectors
 
 
 def equal_length_groups(lengths: Sequence[int], tokens_per_run: int) -> Iterator[list[int]]:

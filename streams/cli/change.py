@@ -1,4 +1,4 @@
-"""Commands that change what is known, without telling anything: forget, restore."""
+"""Commands that name memories, without telling anything: forget, restore, feedback."""
 
 from collections import Counter
 from collections.abc import Callable, Coroutine
@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from schemas.conversation import Scope
+from schemas.errors import MemlakeError
 from schemas.memory import TurnReport
 from streams.cli.options import Number, as_json, emit, run, say, scoped, settings
 from streams.cli.talk import answered, show_report
@@ -46,6 +47,32 @@ def restore(memory_id: int, revision: int | None, timeout: float, scope: Scope, 
     _show(report, json_lines=json_lines)
 
 
+@click.command()
+@click.argument("memory_ids", metavar="ID...", type=click.IntRange(min=1), nargs=-1, required=True)
+@click.option("--helpful", is_flag=True, help="They answered the question.")
+@click.option("--unhelpful", is_flag=True, help="They did not.")
+@click.option("--used", is_flag=True, help="An answer was made with them.")
+@click.option("--withdraw", "withdrawn", is_flag=True, help="Take back what was said of them before.")
+@click.option("--query", metavar="TEXT", help="The question that they were results of.")
+@TIMEOUT
+@scoped
+@as_json
+def feedback(
+    memory_ids: tuple[int, ...], query: str | None, timeout: float, scope: Scope, json_lines: bool, **said: bool
+) -> None:
+    """Say what the memories ID... were worth as results; it moves them a little in later answers.
+
+    The last word for a question counts, less and less as time goes by. Exit code 1 where one of them is not there.
+    """
+    told = [name for name, chosen in said.items() if chosen]
+    if len(told) != 1:
+        raise click.UsageError("tell one of --helpful, --unhelpful, --used and --withdraw")
+    report = _changed(scope, timeout, lambda memory: memory.feedback(**{told[0]: memory_ids}, query=query))
+    emit(report) if json_lines else show_report(report)
+    if report.degraded:
+        raise MemlakeError("; ".join(report.degraded))
+
+
 def _changed(scope: Scope, timeout_s: float, change: Callable[[Any], Coroutine[Any, Any, TurnReport]]) -> TurnReport:
     async def work() -> TurnReport:
         from streams.client import MemoryClient
@@ -66,4 +93,4 @@ def _show(report: TurnReport, *, json_lines: bool) -> None:
     say(f"{changed} memories changed" if changed != 1 else "1 memory changed")
 
 
-COMMANDS = (forget, restore)
+COMMANDS = (forget, restore, feedback)

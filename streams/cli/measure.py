@@ -9,7 +9,7 @@ from schemas.errors import MemlakeError
 from streams.cli.options import as_json, emit, run, say, settings, table
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from streams.bench import Figure
 
@@ -19,6 +19,8 @@ DEPLOYMENTS = {
     "query": "A new question to a scope of 500 memories.",
     "age": "What many single turns leave behind: files, and a search's time.",
 }
+RETRIEVAL_UNITS = 30
+"""Of each set, so that a run takes minutes and not hours."""
 COLUMNS = ("metric", "value", "unit", "baseline", "ratio", "min", "max", "n")
 
 
@@ -76,13 +78,98 @@ def quality(
     """What is extracted and decided, held against gold and against plain methods; without Kafka, without network."""
     from streams.bench.quality import NAMES, measure
 
-    unknown = sorted(set(names) - set(NAMES))
-    if unknown:
-        raise click.UsageError(f"--set {unknown[0]}: there are {', '.join(NAMES)}")
-    if markdown and json_lines:
-        raise click.UsageError("--markdown, --json: one of them")
+    _require_usage(names, NAMES, markdown=markdown, json_lines=json_lines)
     asked = measure(settings(), data, names or NAMES, split=split, limit=limit, errors=errors, llm=llm, told=say)  # type: ignore[arg-type]
     figures, wrong = run(asked)
+    _tell(figures, wrong, markdown=markdown, json_lines=json_lines)
+
+
+@bench.command()
+@click.option(
+    "--data",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    required=True,
+    help="Folder of evaluation sets, each found by its shape.",
+)
+@click.option("--set", "names", multiple=True, help="Only this set; may be given several times.")
+@click.option(
+    "--split",
+    type=click.Choice(["tune", "report", "all"]),
+    default="all",
+    show_default=True,
+    help="The part that ranking is tuned on, the part that is reported, or both.",
+)
+@click.option(
+    "--limit",
+    type=click.IntRange(min=1),
+    default=RETRIEVAL_UNITS,
+    show_default=True,
+    help="Of each set at most so many conversations (LoCoMo), chats (BEAM) or haystacks (LongMemEval: one question "
+    "over some fifty sessions), the first in the order of their files.",
+)
+@click.option(
+    "--kinds",
+    type=click.Choice(["turns", "facts", "both"]),
+    default="both",
+    show_default=True,
+    help="What memlake searches; a fact stands for the turns that it was taken from.",
+)
+@click.option("--plain", is_flag=True, help="Only the plain methods, without memlake.")
+@click.option(
+    "--plot",
+    type=click.Path(dir_okay=False, writable=True, path_type=Path),
+    help="Draw the figures into this file (.png); needs the extra memlake[bench].",
+)
+@click.option("--errors", type=click.IntRange(min=0), default=0, help="Wrong cases of each set to show on stderr.")
+@click.option("--markdown", is_flag=True, help="A table in Markdown.")
+@as_json
+def retrieval(
+    data: Path,
+    names: tuple[str, ...],
+    split: str,
+    limit: int,
+    kinds: str,
+    plain: bool,
+    plot: Path | None,
+    errors: int,
+    markdown: bool,
+    json_lines: bool,
+) -> None:
+    """Whether evidence is found again, beside BM25, vectors, both fused and LanceDB's hybrid; without Kafka."""
+    from streams.bench.retrieval import NAMES, measure, opened, plotting
+
+    _require_usage(names, NAMES, markdown=markdown, json_lines=json_lines)
+    if plot is not None:
+        plotting.require_library()
+    asked = measure(
+        settings(),
+        data,
+        names or NAMES,
+        split=split,  # type: ignore[arg-type]
+        limit=limit,
+        kinds=kinds,  # type: ignore[arg-type]
+        opened=None if plain else opened,
+        errors=errors,
+        told=say,
+    )
+    figures, wrong = run(asked)
+    _tell(figures, wrong, markdown=markdown, json_lines=json_lines)
+    if plot is not None:
+        plotting.draw(figures, plot)
+
+
+def _require_usage(names: "Sequence[str]", known: "Sequence[str]", *, markdown: bool, json_lines: bool) -> None:
+    unknown = sorted(set(names) - set(known))
+    if unknown:
+        raise click.UsageError(f"--set {unknown[0]}: there are {', '.join(known)}")
+    if markdown and json_lines:
+        raise click.UsageError("--markdown, --json: one of them")
+
+
+def _tell(
+    figures: "Sequence[Figure]", wrong: "Mapping[str, Sequence[str]]", *, markdown: bool, json_lines: bool
+) -> None:
+    """Figures to stdout, wrong cases to stderr."""
     for metric, cases in wrong.items():
         say(f"\n== {metric}: wrong")
         for case in cases:

@@ -4,7 +4,7 @@ Rule of this file: the lists are data; what no list knows is OPEN, and then a va
 times or the speaker say so.
 """
 
-from collections.abc import Iterable
+from dataclasses import dataclass
 from enum import Enum
 
 from streams.decide.words import DATA, words_of
@@ -19,10 +19,23 @@ class Arity(Enum):
     EVENT = "event"
 
 
-def _fits(attribute: str, entries: Iterable[str]) -> bool:
-    return any(attribute.startswith(entry[:-1]) if entry.endswith("*") else attribute == entry for entry in entries)
+@dataclass(frozen=True)
+class _List:
+    """Attributes as a list of the data names them: whole, or by a beginning ("favourite*")."""
+
+    whole: frozenset[str]
+    beginnings: tuple[str, ...]
+
+    def holds(self, attribute: str) -> bool:
+        return attribute in self.whole or attribute.startswith(self.beginnings)
 
 
+def _list(entries: list[str]) -> _List:
+    beginnings = tuple(entry.removesuffix("*") for entry in entries if entry.endswith("*"))
+    return _List(frozenset(entry for entry in entries if not entry.endswith("*")), beginnings)
+
+
+_ONE, _MANY = _list(DATA["one"]), _list(DATA["many"])
 _VERBAL = ("to ", "is ", "can ", "must ", "should ", "could ", "will ", "would ", "may ", "might ", "shall ")
 _MANY_NOUNS = frozenset(DATA["many_nouns"])
 
@@ -31,9 +44,9 @@ def arity_of(attribute: str) -> Arity:
     """How many values of an attribute hold at a time."""
     if attribute.startswith("did "):
         return Arity.EVENT
-    if _fits(attribute, DATA["one"]):
+    if _ONE.holds(attribute):
         return Arity.ONE
-    if _fits(attribute, DATA["many"]):
+    if _MANY.holds(attribute):
         return Arity.MANY
     if attribute.startswith(_VERBAL):
         return Arity.OPEN

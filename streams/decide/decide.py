@@ -59,7 +59,8 @@ def _candidates(
     considered = [
         known for known in ranked if known.id in found or round(known.similarity, 4) >= options.similarity_threshold
     ]
-    considered.sort(key=lambda known: (known.id not in found, -relevance(fact, known)))
+    if len(considered) > 1:
+        considered.sort(key=lambda known: (known.id not in found, -relevance(fact, known)))
     return tuple((known.id, round(known.similarity, 4)) for known in considered[: options.max_similar_results])
 
 

@@ -5,15 +5,14 @@ subject count for nothing: everything about one person shares them.
 """
 
 import re
-from collections import Counter
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
+from lakehouse.stems import stem
 from schemas.facts import Fact
 from streams.decide.types import Neighbour
 from streams.decide.words import DATA, TIMES, is_identifier, is_number, words_of
-from streams.wording.stems import stem
 
 MAX_PARTS: Final = 3
 """Parts of a joined word ("job_title", "first-person") that are words of their own."""
@@ -122,7 +121,7 @@ def _names_of(text: str, language: str) -> frozenset[str]:
 
 def _swapped(new: list[str], old: list[str]) -> bool:
     """Whether one word stands in for another between the same neighbours."""
-    fresh, known = Counter(new), Counter(old)
+    fresh, known = set(new), set(old)
     following = {(before, after): word for before, word, after in zip(["", *old], old, [*old[1:], ""], strict=False)}
     for before, word, after in zip(["", *new], new, [*new[1:], ""], strict=False):
         other = following.get((before, after))

@@ -7,13 +7,13 @@ negation, and no word that a group of synonyms (``synonyms.yaml``) does not hold
 from functools import lru_cache
 from typing import Final
 
+from lakehouse.stems import stem
 from schemas.facts import Fact
 from streams.decide.overlap import stems_of
 from streams.decide.types import Finding, Neighbour
 from streams.decide.values import compares
 from streams.decide.words import UNSPACED, corrects, label_of, words_of
 from streams.ruledata import load
-from streams.wording.stems import stem
 
 NEAR: Final = 0.6
 """Cosine from which two texts can be two wordings of one statement."""

@@ -8,6 +8,7 @@ import re
 from functools import cache
 from typing import Final
 
+from lakehouse.stems import stem
 from schemas.facts import Fact
 from streams.decide.arity import Arity, arity_of
 from streams.decide.overlap import is_time, lost_details, overlap, stems_of, time_phrases
@@ -16,7 +17,6 @@ from streams.decide.types import Finding, Neighbour
 from streams.decide.words import EVER, NEVER, OFTEN, label_of, words_of
 from streams.wording.ended import ended
 from streams.wording.reported import Reported, reported_change
-from streams.wording.stems import stem
 
 RETOLD_OF_OLD: Final = 0.7
 """Share of the old words of content that a retelling holds at least; measured, see ``docs/quality.md``."""

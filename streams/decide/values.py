@@ -45,7 +45,7 @@ def relation(new: str, old: str) -> Relation:  # noqa: PLR0911 - a ladder of tes
     if opposed(fresh.plain, known.plain):
         return Relation.OPPOSITE
     mine, theirs = fresh.content or fresh.plain, known.content or known.plain
-    if mine == theirs or (len(mine) <= MAX_REORDERED and Counter(mine) == Counter(theirs)):
+    if mine == theirs or (len(mine) <= MAX_REORDERED and sorted(mine) == sorted(theirs)):
         return Relation.EQUAL
     if opposed(mine, theirs):
         return Relation.OPPOSITE

@@ -43,6 +43,18 @@ _TOKEN = re.compile(
     r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"
     r"|\d+(?:[.,:/]\d+)*(?:st|nd|rd|th)?(?![\w-])|[^\W_]+(?:[-_./:@+#&'][^\W_]+)*(?:\+\+|#)?"
 )
+_CONTRACTIONS = tuple(
+    (re.compile(pattern), full)
+    for pattern, full in (
+        (r"\bcan't\b|\bcannot\b", "can not"),
+        (r"(\w)n't\b", r"\1 not"),
+        (r"(\w)'m\b", r"\1 am"),
+        (r"(\w)'(?:re|ve|ll|d)\b", r"\1"),
+    )
+)
+_CANNOT = "cannot"
+_ELISION = re.compile(r"\b([ldnjsmct]|qu)'(?=\w)")
+_DIGIT = re.compile(r"\d")
 _HALVES = re.compile(r"\b(\d{1,2})(?::(\d\d))?\s*([ap])\.?m\b\.?")
 _OCLOCK = re.compile(r"\b(\d{1,2})(?:\s*uhr\b(?:\s*(\d\d)\b)?|\s*o'clock\b|h(\d\d)\b)")
 _DIAN = re.compile(r"(上午|早上|凌晨|中午|下午|晚上|傍晚)?\s*(\d{1,2})\s*[点點時](?:(\d\d)分?)?")
@@ -53,13 +65,24 @@ _QUARTERS = re.compile(
 )
 _EDGE = re.compile(r"(?<=\d)(?=[\u3040-\u30ff\u3400-\u9fff])|(?<=[\u3040-\u30ff\u3400-\u9fff])(?=\d)")
 """Between a digit and a sign of a script without spaces, which are two words."""
+_ENDING = re.compile(r"(?:st|nd|rd|th)$")
+_THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+")
+_EARLY = re.compile(r"0\d(?::\d\d)+")
+_WORD = re.compile(r"\w+")
 _LABEL = re.compile(r"[^:.!?\n]{2,100}[^\W\d_]:(?=\s)")
 _MULTIPLES: Final = frozenset({100, 1000})
 """They multiply the number before them: "two hundred"."""
 MAX_CHARACTERS: Final = 4_000
 """Of a text that are compared."""
-_PHRASES = tuple(tuple(phrase.split()) for phrase in DATA["change_phrases"])
-_CORRECTIONS = tuple(sorted(DATA["correction_phrases"], key=len, reverse=True))
+_PHRASES = tuple(" ".join(phrase.split()) for phrase in DATA["change_phrases"])
+_EMPTY = STOP | NEGATIONS | CHANGES
+"""Words that carry no content."""
+_CORRECTS = re.compile("|".join(re.escape(f" {phrase} ") for phrase in DATA["correction_phrases"]))
+_CORRECTS_UNSPACED = tuple(phrase for phrase in DATA["correction_phrases"] if not phrase.isascii())
+MAX_OPENING: Final = 120
+"""Characters of a text whose first words are looked at."""
+MAX_OPENING_WORDS: Final = 40
+"""Characters of those words in which a correction stands."""
 
 
 @dataclass(frozen=True)
@@ -84,30 +107,32 @@ class Words:
         """The numbers, each as often as it occurs."""
         return Counter(word for word in self.content if is_number(word))
 
-    @cached_property
+    @property
     def negative(self) -> bool:
         """Whether a negation is among the words."""
-        return any(word in NEGATIONS for word in self.all)
+        return not NEGATIONS.isdisjoint(self.all)
 
     @cached_property
     def changes(self) -> bool:
         """Whether it is said to hold from now on."""
         spoken = " ".join(self.all)
-        return any(word in CHANGES for word in self.all) or any(" ".join(phrase) in spoken for phrase in _PHRASES)
+        return not CHANGES.isdisjoint(self.all) or any(phrase in spoken for phrase in _PHRASES)
 
 
 @lru_cache(maxsize=8192)
 def words_of(text: str) -> Words:
     """A text as words."""
     folded = unicodedata.normalize("NFKC", text[:MAX_CHARACTERS]).casefold().replace("\u2019", "'")
-    folded = re.sub(r"\bcan't\b|\bcannot\b", "can not", folded)
-    folded = re.sub(r"(\w)n't\b", r"\1 not", folded)
-    folded = re.sub(r"(\w)'m\b", r"\1 am", folded)
-    folded = re.sub(r"(\w)'(?:re|ve|ll|d)\b", r"\1", folded)
-    folded = _EDGE.sub(" ", _clock(_english_clock(folded)))
-    folded = re.sub(r"\b([ldnjsmct]|qu)'(?=\w)", r"\1 ", folded)
-    spelt = tuple(_spelling(token) for token in _numbers_joined(_TOKEN.findall(folded)))
-    content = tuple(word for word in spelt if word not in STOP and word not in NEGATIONS and word not in CHANGES)
+    if "'" in folded or _CANNOT in folded:
+        for pattern, full in _CONTRACTIONS:
+            folded = pattern.sub(full, folded)
+    folded = _english_clock(folded)
+    if _DIGIT.search(folded):
+        folded = _EDGE.sub(" ", _clock(folded))
+    if "'" in folded:
+        folded = _ELISION.sub(r"\1 ", folded)
+    spelt = tuple(map(_spelling, _numbers_joined(_TOKEN.findall(folded))))
+    content = tuple(word for word in spelt if word not in _EMPTY)
     return Words(spelt, content)
 
 
@@ -131,7 +156,7 @@ def _english_clock(text: str) -> str:
         minute = _PARTS[at["part"].split()[-1]]
         return _time(hour - 1, str(60 - minute)) if at["side"] == "to" else _time(hour, str(minute))
 
-    return _QUARTERS.sub(told, text)
+    return _QUARTERS.sub(told, text) if any(part in text for part in _PARTS) else text
 
 
 def _time(hour: int, minute: str | None) -> str:
@@ -157,14 +182,8 @@ def is_identifier(word: str) -> bool:
 @lru_cache(maxsize=8192)
 def corrects(text: str) -> bool:
     """Whether a text begins by correcting what was said before."""
-    opening = " ".join(re.findall(r"\w+", text[:120].casefold()))
-    spaced = f" {opening} "
-    return any(
-        spaced.startswith(f" {phrase} ")
-        or f" {phrase} " in spaced[:40]
-        or (not phrase.isascii() and opening.startswith(phrase))
-        for phrase in _CORRECTIONS
-    )
+    opening = " ".join(_WORD.findall(text[:MAX_OPENING].casefold()))
+    return _CORRECTS.search(f" {opening} ", 0, MAX_OPENING_WORDS) is not None or opening.startswith(_CORRECTS_UNSPACED)
 
 
 def _spelling(token: str) -> str:
@@ -179,10 +198,10 @@ def _spelling(token: str) -> str:
 
 
 def _number(token: str) -> str:
-    bare = re.sub(r"(?:st|nd|rd|th)$", "", token)
-    if re.fullmatch(r"\d{1,3}(?:,\d{3})+", bare):
+    bare = _ENDING.sub("", token)
+    if _THOUSANDS.fullmatch(bare):
         bare = bare.replace(",", "")
-    if re.fullmatch(r"0\d(?::\d\d)+", bare):
+    if _EARLY.fullmatch(bare):
         return bare[1:]
     if bare.isdigit() and len(bare) < 3:  # noqa: PLR2004 - "07" is 7, "0142" is a phone number
         return str(int(bare))
@@ -191,6 +210,8 @@ def _number(token: str) -> str:
 
 def _numbers_joined(tokens: list[str]) -> list[str]:
     """Number words in digits, those of one number as one: "twenty-one", "two hundred and five", "三千五百"."""
+    if _NUMBER_WORDS.keys().isdisjoint(" ".join(tokens).replace("-", " ").split()):
+        return tokens
     joined: list[str] = []
     run: list[int] = []
     for token in [*tokens, ""]:

@@ -53,6 +53,10 @@ class Cue:
         """The phrase that may stand anywhere, in small letters."""
         return self.anywhere.search(lowered(text)) if self.anywhere else None
 
+    def begins(self, text: str) -> bool:
+        """Whether a phrase that can be the whole is at the beginning; a text without one is none of them."""
+        return self.whole is not None and len(text) <= MAX_WHOLE and self.whole.match(lowered(text)) is not None
+
     def is_all_of(self, text: str, *, spare: int = 1, strict: bool = False) -> bool:
         """Whether the text is such phrases, punctuation and at most ``spare`` more words (a name, an "all").
 
@@ -99,7 +103,9 @@ _FAMILIES = (
 _BY_LANGUAGE = ("hypothetical", "question", "request", "standing", "proposal", "choice", "result")
 
 _DATA = load("extract", "cues")
-_DATA["chatter"] = {"whole": [line for name in ("greeting", "wellbeing", "reaction") for line in _DATA[name]["whole"]]}
+CHATTER: Final = ("greeting", "wellbeing", "reaction")
+"""Families that consist of whole sentences only."""
+_DATA["chatter"] = {"whole": [line for name in CHATTER for line in _DATA[name]["whole"]]}
 """All at once: "sounds good, thank you"."""
 CUES: dict[str, Cue] = {name: _cue(_DATA[name]) for name in (*_FAMILIES, "accept", "chatter")}
 SPOKEN: dict[str, dict[str, re.Pattern[str]]] = {

@@ -6,6 +6,7 @@ Rule of this file: it fills forms; it knows no language. What fits no form still
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import product
 from typing import Any, Final, Literal
 
 from streams.extract.claims import MAX_CLAIM, Claim, bounded, tidy
@@ -107,9 +108,8 @@ def read_by_forms(sentence: str, language: str, speaker: str) -> Claim:
     plain = tidy(spec.change.sub(" " if spec.spaced else "", plain) if spec.change else plain)
     bare = _bare(plain, spec)
     of_speaker = language not in _TELL_SUBJECTS or speaks_of_self(text, language)
-    for forms, told in dict.fromkeys(
-        ((spec.forms, plain), (spec.forms, bare), (spec.verbal, plain), (spec.verbal, bare))
-    ):
+    orders = (plain,) if bare == plain else (plain, bare)
+    for forms, told in product((spec.forms, spec.verbal), orders):
         for form in forms:
             if form.subject == "user" and not of_speaker:
                 continue

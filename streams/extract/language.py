@@ -23,7 +23,6 @@ _LITTLE: dict[str, list[str]] = {}
 for _name, _words in _DATA["little_words"].items():
     for _little in _words:
         _LITTLE.setdefault(_little, []).append(_name)
-_NAMES = tuple(_DATA["little_words"])
 _SIGNS = {name: re.compile(pattern) for name, pattern in _DATA["signs"].items()}
 _WORD = re.compile(r"[^\W\d_]+(?:['\u2019-][^\W\d_]+)*")
 
@@ -42,7 +41,8 @@ def language_of(text: str) -> str:
             if len(script.findall(sample)) * 4 >= letters > 0:
                 return str(language)
     votes = _votes(sample)
-    (best, name), (second, _) = votes[0], votes[1]
+    name = max(votes, key=votes.__getitem__, default=UNKNOWN)
+    best, second = sorted((0, 0, *votes.values()))[:-3:-1]
     if best > second and (best > 1 or second == 0):
         return name
     if len(sample.strip()) < MIN_CHARACTERS:
@@ -53,16 +53,17 @@ def language_of(text: str) -> str:
     return name if best > second else UNKNOWN
 
 
-def _votes(sample: str) -> list[tuple[int, str]]:
-    """How many little words and signs of each language a text has, most first."""
+def _votes(sample: str) -> dict[str, int]:
+    """How many little words and signs a text has of the languages of which it has any."""
     told = [word.casefold().replace("\u2019", "'") for word in _WORD.findall(sample)]
     words = [*told, *(word.split("'")[0] for word in told if "'" in word)]
-    votes = dict.fromkeys(_NAMES, 0)
+    votes: dict[str, int] = {}
     for word in words:
         for name in _LITTLE.get(word, ()):
-            votes[name] += 1
+            votes[name] = votes.get(name, 0) + 1
     if not sample.isascii() or "'" in sample:
         folded = sample.casefold().replace("\u2019", "'")
         for name, signs in _SIGNS.items():
-            votes[name] = votes.get(name, 0) + (1 if signs.search(folded) else 0)
-    return sorted(((count, name) for name, count in votes.items()), reverse=True)
+            if signs.search(folded):
+                votes[name] = votes.get(name, 0) + 1
+    return votes

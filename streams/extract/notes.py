@@ -65,15 +65,21 @@ class Notes:
 
     def keep(self, draft: Draft) -> None:
         """Keep a draft unless the message said it before; dates are resolved last."""
-        words = _ALPHANUMERIC.findall(draft.text.casefold())
-        for earlier in self.drafts:
-            same_claim = draft.claim.is_read and draft.claim == earlier.claim and draft.mood == earlier.mood
-            if same_claim or words == _ALPHANUMERIC.findall(earlier.text.casefold()):
-                self.skip(draft.told or draft.text, significance.REPEATED)
-                return
+        if any(_repeats(draft, earlier) for earlier in self.drafts):
+            self.skip(draft.told or draft.text, significance.REPEATED)
+            return
         self.said.append(Said(draft.text, draft.claim, draft.language, self.source))
         dated = resolve_dates(draft.text, self.turn.timestamp, draft.language, happened=draft.claim.is_event)
-        self.drafts.append(replace(draft, text=dated))
+        self.drafts.append(replace(draft, text=dated) if dated != draft.text else draft)
+
+
+def _repeats(draft: Draft, earlier: Draft) -> bool:
+    same_claim = draft.claim.is_read and draft.claim == earlier.claim and draft.mood == earlier.mood
+    return same_claim or _words(draft.text) == _words(earlier.text)
+
+
+def _words(text: str) -> list[str]:
+    return _ALPHANUMERIC.findall(text.casefold())
 
 
 def _said(turn: Turn) -> list[Said]:

@@ -6,7 +6,7 @@ what is kept is bounded.
 
 from collections.abc import Callable
 from functools import lru_cache, wraps
-from typing import Final, ParamSpec, TypeVar
+from typing import Concatenate, Final, ParamSpec, TypeVar
 
 MAX_CHARACTERS: Final = 300
 """Of a text whose answer is kept."""
@@ -16,15 +16,17 @@ Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
 
 
-def remembered(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
+def remembered(
+    function: Callable[Concatenate[str, Arguments], Result],
+) -> Callable[Concatenate[str, Arguments], Result]:
     """Keep the answers of a pure function of a text, whose arguments and answers are frozen."""
     kept = lru_cache(maxsize=SIZE)(function)
 
     @wraps(function)
-    def call(*arguments: Arguments.args, **options: Arguments.kwargs) -> Result:
-        if len(str(arguments[0])) > MAX_CHARACTERS:
-            return function(*arguments, **options)
-        answer: Result = kept(*arguments, **options)  # type: ignore[arg-type] # texts and flags are hashable
+    def call(text: str, /, *arguments: Arguments.args, **options: Arguments.kwargs) -> Result:
+        if len(text) > MAX_CHARACTERS:
+            return function(text, *arguments, **options)
+        answer: Result = kept(text, *arguments, **options)  # type: ignore[arg-type] # texts and flags are hashable
         return answer
 
     return call

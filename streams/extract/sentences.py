@@ -12,6 +12,8 @@ _PROTECTED = re.compile(r"`[^`\n]{1,300}`|https?://[^\s<>\"]{1,2000}|\b\d+(?:\.\
 _HOLD = "\ue000"
 """A private-use letter stands for a full stop that ends nothing."""
 _ENDS = ".!?;"
+_UNDIVIDED = re.compile(r"[\w ,'\u2019-]+[.!?]?")
+"""Nothing in it can end a sentence before its last character."""
 _LABEL = re.compile(r"^\s*[^\W\d][\w '-]{1,30}:\s+\S")
 """A line such as "Name: Ruta"; two of them in a row are two sentences."""
 _ONLY_MARKS = re.compile(r"^[\W_]*$")
@@ -33,7 +35,8 @@ def sentences_of(text: str, language: str) -> list[str]:
     found: list[str] = []
     for paragraph in _paragraphs(text):
         held = _PROTECTED.sub(_hold, paragraph)
-        parts = sentencex.segment(language if language != "und" else "en", held)
+        undivided = _UNDIVIDED.fullmatch(held)
+        parts = [held] if undivided else sentencex.segment(language if language != "und" else "en", held)
         for sentence in filter(None, (_release(part).strip() for part in parts)):
             if found and _ONLY_MARKS.match(sentence) and not any(letter.isalnum() for letter in sentence):
                 found[-1] += sentence if sentence[0] in _ENDS else f" {sentence}"

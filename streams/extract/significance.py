@@ -8,7 +8,7 @@ from typing import Final
 
 from schemas.facts import Mood
 from streams.extract.claims import Claim, tidy
-from streams.extract.cues import CUES, spoken
+from streams.extract.cues import CHATTER, CUES, spoken
 from streams.extract.english_nouns import noun_phrase
 from streams.extract.forms import owned
 from streams.extract.reading import read_claim
@@ -103,14 +103,17 @@ def reason_against(sentence: str, language: str) -> str | None:  # noqa: PLR0911
 
 def _emptiness_of(sentence: str) -> str | None:
     """What a sentence does instead of telling something, or None."""
+    chats = CUES["chatter"].begins(sentence)
     for cue, reason in _CUES_AGAINST:
-        if CUES[cue].found(sentence):
+        if (chats or cue not in CHATTER) and CUES[cue].found(sentence):
             return reason
     bare = without_vocative(sentence)
     if bare != sentence and CUES["verdict"].found(bare):
         return REACTION
     if _corrects_nothing(sentence):
         return META
+    if not chats:
+        return None
     if CUES["wellbeing"].is_all_of(sentence, spare=0):
         return GREETING
     return REACTION if CUES["chatter"].is_all_of(sentence, strict=True) else None
@@ -149,11 +152,10 @@ def is_fragment(sentence: str, language: str) -> bool:
 def _thin(sentence: str) -> str | None:
     bare = _MASK.sub("", sentence)
     words = _WORD.findall(bare)
-    ideographs = len(_IDEOGRAPH.findall(bare))
     if bare != sentence and len(words) < 4:  # noqa: PLR2004 - "the key is" says nothing
         return ONLY_MASK
     letters = sum(len(word) for word in words)
-    if letters < MIN_LETTERS or (len(words) < 2 and ideographs < 4):  # noqa: PLR2004 - words, signs
+    if letters < MIN_LETTERS or (len(words) < 2 and len(_IDEOGRAPH.findall(bare)) < 4):  # noqa: PLR2004 - words, signs
         return THIN
     return None
 

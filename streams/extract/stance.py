@@ -43,7 +43,8 @@ _VOCATIVE = re.compile(
 
 def without_vocative(text: str) -> str:
     """A sentence without the name of whom it is said to: "that looks great, Nate!"."""
-    return _VOCATIVE.sub("", text).lstrip(" ,!") or text
+    bare = _VOCATIVE.sub("", text) if "," in text or "!" in text else text
+    return bare.lstrip(" ,!") or text
 
 
 def _pattern(name: str, language: str, text: str) -> re.Pattern[str] | None:

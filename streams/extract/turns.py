@@ -79,17 +79,13 @@ def read_turn(turn: Turn, context: Sequence[Turn]) -> tuple[list[Draft], list[Sk
 def _read_user(notes: Notes, blocks: Sequence[Block], before: Turn | None) -> None:
     """Of the user's words everything is a fact that has no reason against it."""
     first = True
-    asks = False
+    read: list[str] = []
     for block in blocks:
         if block.kind != "prose":
             skip_others(notes, [block])
             continue
         for sentence in sentences_of(block.text, notes.language):
-            asks = (
-                asks
-                or significance.is_question(sentence, notes.language)
-                or spoken("request", sentence, notes.language)
-            )
+            read.append(sentence)
             if first and before is not None:
                 _with_turn_before(notes, sentence, before)
             else:
@@ -97,7 +93,11 @@ def _read_user(notes: Notes, blocks: Sequence[Block], before: Turn | None) -> No
             first = False
     codes = [block.code for block in blocks if block.code is not None]
     if codes:
-        attach(notes, codes, asks=asks)
+        attach(notes, codes, asks=any(_asks(sentence, notes.language) for sentence in read))
+
+
+def _asks(sentence: str, language: str) -> bool:
+    return significance.is_question(sentence, language) or spoken("request", sentence, language)
 
 
 def _with_turn_before(notes: Notes, sentence: str, before: Turn) -> None:

@@ -105,7 +105,8 @@ def _tags_in(spelling: str, tag: str) -> list[str]:
 
 def domain_of(tags: tuple[str, ...]) -> str | None:
     """The domain that most tags belong to; of equals the one that comes first in the vocabulary's order."""
-    counts = Counter(_DOMAINS[tag] for tag in tags if tag in _DOMAINS)
-    if not counts:
+    domains = [_DOMAINS[tag] for tag in tags if tag in _DOMAINS]
+    if not domains:
         return None
+    counts = Counter(domains)
     return min(counts, key=lambda domain: (-counts[domain], _ORDER.index(domain)))

@@ -59,7 +59,7 @@ class Said:
         what: Index in ``SAID``.
         minute: Event time.
         way: As a turn, as a command, or again what this scope said at first; or a command that names the memory that
-            ``what`` leads to: to forget it, all of them, to restore it, or one of its revisions.
+            ``what`` leads to: to forget it, all of them, to restore it, or one of its revisions, or to judge it.
         session: One of two.
     """
 
@@ -78,7 +78,7 @@ SPEECHES = st.builds(
         st.sampled_from([*range(len(SAID)), *FOLLOWS, *QUESTIONS * 4]),
         st.integers(0, 6),
         st.sampled_from(
-            ["turn"] * 8 + ["command", "again", "forget", "forget", "restore", "restore", "revision", "all"]
+            ["turn"] * 8 + ["command", "again", "forget", "forget", "restore", "restore", "revision", "all", "judge"]
         ),
         st.sampled_from([0, 0, 0, 1]),
     ),
@@ -118,6 +118,7 @@ NAMING: dict[str, Callable[[Said], dict[str, Any]]] = {
     "all": lambda said: {"op": "forget", "everything": True},
     "restore": lambda said: {"op": "restore", "id": id_of(said)},
     "revision": lambda said: {"op": "restore", "id": id_of(said), "revision": 1 + said.minute % 3},
+    "judge": lambda said: {"op": "feedback", "helpful": (id_of(said),), "used": (1, 4), "query": "Why?"},
 }
 
 

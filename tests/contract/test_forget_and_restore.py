@@ -1,4 +1,4 @@
-"""Forget and restore by command: one outcome for each memory that is named, whatever is delivered again or fails."""
+"""Commands that name memories: one outcome for each memory that is named, whatever is delivered again or fails."""
 
 import contextlib
 import itertools
@@ -106,6 +106,8 @@ STORIES: dict[str, list[tuple[str, dict[str, Any]]]] = {
     "restore": [("forget", {"id": 1}), ("restore", {"id": 1})],
     "a revision": [("restore", {"id": 1, "revision": 1}), ("restore", {"id": 1, "revision": 2})],
     "nothing there": [("forget", {"id": 3}), ("restore", {"id": 4})],
+    "feedback": [("feedback", {"helpful": (1, 9), "used": (2,), "query": "Where?"}), ("feedback", {"withdrawn": (1,)})],
+    "feedback on nothing": [("feedback", {"helpful": (8, 9)})],
     "nothing to do": [("restore", {"id": 1}), ("forget", {"id": 1}), ("forget", {"id": 1})],
 }
 

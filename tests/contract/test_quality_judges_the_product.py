@@ -7,7 +7,7 @@ from streams.bench.quality.golden import Case, all_cases
 from streams.bench.quality.memory import Memory
 from streams.bench.quality.minds import RULES
 from streams.bench.quality.run import TURNS
-from streams.bench.quality.vectors import Vectors
+from streams.bench.vectors import Vectors
 from tests.contract.world import START, WordEmbedder, World, scope_in
 
 HERE = scope_in(0)

@@ -334,7 +334,7 @@ def way_back(ask: str) -> Headers:
 
 def without_birth(record: bytes | str | None) -> Any:
     """What a record says, but for what the lake happened to know already when it came in."""
-    return {name: value for name, value in parse_object(record).items() if name != "birth"}
+    return {name: value for name, value in parse_object(record).items() if name not in {"birth", "births"}}
 
 
 def _told(record: Incoming) -> tuple[str | None, Any]:

@@ -77,6 +77,27 @@ def test_the_command_line_forgets_restores_and_exports(shared: Deployment, scope
     assert exported == lines(shared.cli("changes", "--json", scope=scope).stdout)
 
 
+def test_the_command_line_judges_results_and_shows_what_was_said_of_them(shared: Deployment, scope: Scope) -> None:
+    for text in ("I live in Bonn.", "I like chess."):
+        assert shared.cli("say", text, scope=scope).returncode == 0
+
+    judged = shared.cli("feedback", "1", "--helpful", "--query", "Where do I live?", scope=scope)
+    assert (judged.returncode, judged.stderr) == (0, "")
+    assert judged.stdout == "NONE   #1 I live in Bonn.  (Judged helpful.)\n"
+    partly = shared.cli("feedback", "2", "987", "--withdraw", "--json", scope=scope)
+    assert (partly.returncode, [m["id"] for m in lines(partly.stdout)[0]["memory"]]) == (1, [2])
+    assert "there is no memory 987 of" in partly.stderr
+    told = lines(shared.cli("changes", "--event", "NONE", "--json", scope=scope).stdout)
+    assert [event["metadata"]["feedback"] for event in told] == [
+        {"value": "helpful", "query": "Where do I live?"},
+        {"value": "withdrawn"},
+    ]
+    assert shared.cli("changes", scope=scope).stdout.splitlines()[2].endswith("#1 I live in Bonn.  (Judged helpful.)")
+    assert shared.cli("feedback", "987", "--used", scope=scope).returncode == 1
+    for wrong in (["1"], ["--used"], ["1", "--used", "--helpful"], ["0", "--used"], ["x", "--used"]):
+        assert shared.cli("feedback", *wrong, scope=scope).returncode == 2
+
+
 def test_a_change_of_what_is_not_there_is_a_failure_that_names_it(shared: Deployment, scope: Scope) -> None:
     for arguments in (["forget", "987"], ["restore", "987"], ["restore", "987", "--revision", "2"]):
         done = shared.cli(*arguments, scope=scope)

@@ -179,6 +179,9 @@ def test_a_program_without_an_event_loop_has_the_same(shared: Deployment, scope:
         assert {outcome.event for outcome in changed[2:]} == {"DELETE"}
         with pytest.raises(RequestFailed, match="no memory 99"):
             memory.forget(99)
+        judged = memory.feedback(helpful=["1"], used=[2, 99], query="What do I collect?")
+        assert [(outcome.event, outcome.id) for outcome in judged.memory] == [("NONE", 2), ("NONE", 1)]
+        assert ["no memory 99 of" in reason for reason in judged.degraded] == [True]
 
 
 async def test_two_deployments_on_one_broker_never_meet(shared: Deployment, deploy: Deploy) -> None:

@@ -23,7 +23,7 @@ START = datetime(2025, 1, 1, tzinfo=UTC)
 DIMENSION = 4
 SOURCE = Source(topic="commands", partition=0, offset=0)
 NOTHING_TOLD = Extraction(extractor="none")
-EVENTS = ("ADD", "UPDATE", "UPDATE", "DELETE", "NONE", "forget", "restore", "restore")
+EVENTS = ("ADD", "UPDATE", "UPDATE", "DELETE", "NONE", "forget", "restore", "restore", "feedback")
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ def changes_of(story: Sequence[Told], scope: Scope = EVENT.scope) -> list[Change
 
 
 def _change(told: Told, memory: ScopeMemory, scope: Scope) -> Change:
-    if told.event in {"forget", "restore"} and memory.last_id:
+    if told.event in {"forget", "restore", "feedback"} and memory.last_id:
         return _by_command(told, memory, scope)
     return _by_fact(told, memory, scope)
 
@@ -66,7 +66,8 @@ def command_of(scope: Scope, number: int, **fields: Any) -> CommandRecord:
 
 def _by_command(told: Told, memory: ScopeMemory, scope: Scope) -> Change:
     memory_id = 1 + told.which % memory.last_id
-    fields: dict[str, Any] = {"op": told.event, "id": memory_id, "timestamp": START + timedelta(minutes=told.minute)}
+    named_by = {"helpful": (memory_id,)} if told.event == "feedback" else {"id": memory_id}
+    fields: dict[str, Any] = {"op": told.event, "timestamp": START + timedelta(minutes=told.minute), **named_by}
     if told.event == "restore" and told.minute % 3:
         fields["revision"] = 1 + told.minute % len(memory.history(memory_id))
     record = command_of(scope, memory.sequence + 1, **fields)

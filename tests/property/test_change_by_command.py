@@ -1,4 +1,4 @@
-"""Forget and restore, and what was known at a moment, over random histories: what holds for any of them."""
+"""Commands that name memories, and what was known at a moment, over random histories: what holds for any of them."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -68,6 +68,27 @@ def test_forgetting_all_leaves_nothing_and_restoring_each_brings_all_back(story:
             texts.append(event.text)
     assert sorted(set(texts)) == sorted({event.text for event in before})
     assert [row.event.text for row in memory.current] == texts
+
+
+@settings(max_examples=30, deadline=None)
+@given(STORIES, st.sets(st.integers(1, 12), min_size=1))
+def test_feedback_is_one_event_for_each_memory_that_is_there_and_changes_nothing_that_was(
+    story: list[Told], ids: set[int]
+) -> None:
+    memory = ScopeMemory()
+    for change in changes_of(story):
+        memory.apply(change)
+    _, *before = snapshot(memory)
+    record = command_of(EVENT.scope, 100, op="feedback", unhelpful=tuple(sorted(ids)), query="Why?")
+    told = named(record, memory)
+
+    rows = [memory.apply(change_by(record, memory_id, memory, 1)) for memory_id in told]
+
+    assert told == tuple(memory_id for memory_id in sorted(ids) if memory_id <= memory.last_id)
+    assert [(row.event.id, row.status, others) for row, *others in rows] == [(one, "none", []) for one in told]
+    _, *after = snapshot(memory)
+    assert after == before
+    assert memory.obeyed("command-100") == bool(told)
 
 
 @pytest.mark.parametrize(

@@ -19,8 +19,10 @@ ROOT = Path(__file__).parents[2]
 ROOMS = ("schemas", "lakehouse", "streams")
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 EXTRAS: dict[str, list[str]] = PROJECT["optional-dependencies"]
-DIRECT = [Requirement(text) for text in [*PROJECT["dependencies"], *EXTRAS["export"], *EXTRAS["dev"]]]
-ALLOWED_TO_IMPORT = {canonicalize_name(Requirement(t).name) for t in [*PROJECT["dependencies"], *EXTRAS["export"]]}
+DIRECT = [Requirement(text) for text in [*PROJECT["dependencies"], *EXTRAS["export"], *EXTRAS["bench"], *EXTRAS["dev"]]]
+ALLOWED_TO_IMPORT = {
+    canonicalize_name(Requirement(t).name) for t in [*PROJECT["dependencies"], *EXTRAS["export"], *EXTRAS["bench"]]
+}
 BY_ANOTHER_NAME = {
     "Stemmer": "PyStemmer",
     "faust": "faust-streaming",

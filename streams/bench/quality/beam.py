@@ -84,19 +84,20 @@ async def measure(run: Run, paths: tuple[Path, ...]) -> list[Figure]:
 def messages_of(batches: Sequence[dict[str, Any]]) -> dict[int, tuple[str, str]]:
     """Role and text of each message that says anything, by id; the plan's marks at its end are taken off."""
     found: dict[int, tuple[str, str]] = {}
-    for message in _leaves([batch["turns"] for batch in batches]):
+    for message in leaves([batch["turns"] for batch in batches]):
         content = _PLAN_MARK.sub("", message["content"])
         if not is_blank(content):
             found[int(message["id"])] = (message["role"], content)
     return found
 
 
-def _leaves(nested: Any) -> Iterator[dict[str, Any]]:
+def leaves(nested: Any) -> Iterator[dict[str, Any]]:
+    """The messages of lists of lists, in order."""
     if isinstance(nested, dict):
         yield nested
         return
     for one in nested:
-        yield from _leaves(one)
+        yield from leaves(one)
 
 
 def pairs_of(questions: Sequence[dict[str, Any]], before: str, after: str) -> Iterator[Pair]:

@@ -1,24 +1,30 @@
 """What reading and deciding costs in CPU time, without the embedder: ordinary turns, long ones, the longest allowed.
 
 Rule of this file: CPU time of the whole process, never wall time; the baseline of an ordinary turn is one embedding in
-the same run. Ordinary turns are those of the golden conversations, each seen for the first time. Memory is what Python
-holds at the most while a turn is read, the turn itself left out.
+the same run. Ordinary turns are those of the golden conversations, each seen for the first time: once beside the
+embedder, and once in a process of its own that has read nothing before and holds no model, only the vectors. Memory is
+what Python holds at the most while a turn is read, the turn itself left out.
 """
 
+import asyncio
 import time
 import tracemalloc
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from multiprocessing import get_context
 from pathlib import Path
-from typing import Final
+from typing import Any, Final, NoReturn
 
 from schemas.conversation import Scope, Turn
 from schemas.facts import Extraction, Fact
 from streams.bench.figures import Figure, figure, percentile
 from streams.bench.quality.golden import START, Case, all_cases
 from streams.bench.quality.memory import MASKER, Memory
-from streams.bench.quality.minds import Mind
+from streams.bench.quality.minds import RULES, Mind
 from streams.bench.quality.run import TURNS, Run
 from streams.bench.quality.scores import BENCH
+from streams.bench.vectors import Vectors
 from streams.decide import Decision, DecisionOptions, Neighbour
 from streams.extract import extract
 
@@ -67,23 +73,58 @@ async def measure(run: Run, paths: tuple[Path, ...]) -> list[Figure]:  # noqa: A
 
 
 async def _ordinary(run: Run) -> list[Figure]:
-    rules: list[float] = []
-    for number, case in enumerate(all_cases()):
-        told = await _costs(run, case)
-        rules += told if number >= WARM else []
+    beside = await _all_costs(run.vectors)
+    prepared = Prepared(run.vectors.embedder, run.vectors.dimension)
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as alone:
+        rules = await asyncio.wrap_future(alone.submit(_costs_alone, prepared, run.vectors.by_text))
     texts = [said.text for case in all_cases()[:WARM] for said in case.turns]
     embed = figure(BENCH, "embed_cpu_ms", "ms", [await run.vectors.cpu_ms(text) for text in texts])
     median = figure(BENCH, "rules_ms_per_turn", "ms", rules, embed.value)
     p95 = percentile(rules, 0.95)
     ratio = p95 / embed.value
     tail = Figure(BENCH, "rules_p95_ms", p95, "ms", embed.value, ratio, min(rules), max(rules), len(rules))
-    return [median, tail, embed]
+    return [median, tail, figure(BENCH, "rules_beside_embedding_ms", "ms", beside, embed.value), embed]
 
 
-async def _costs(run: Run, case: Case) -> list[float]:
+@dataclass(frozen=True)
+class Prepared:
+    """The embedder of vectors that are all there already: it embeds nothing."""
+
+    id: str
+    dimension: int
+
+    async def embed(self, texts: Sequence[str]) -> NoReturn:
+        """Refuse.
+
+        Raises:
+            LookupError: Always: a text was not prepared.
+        """
+        raise LookupError(f"no vector was prepared for {texts[0]!r}")
+
+    async def close(self) -> None:
+        """There is no model to free."""
+
+
+def _costs_alone(embedder: Prepared, by_text: Mapping[str, Any]) -> list[float]:
+    """Milliseconds of each ordinary turn; for a process that does nothing else."""
+    vectors = Vectors(embedder)
+    vectors.by_text.update(by_text)
+    return asyncio.run(_all_costs(vectors))
+
+
+async def _all_costs(vectors: Vectors) -> list[float]:
+    """Milliseconds of each ordinary turn, the first cases left out."""
+    costs: list[float] = []
+    for number, case in enumerate(all_cases()):
+        told = await _costs(vectors, case)
+        costs += told if number >= WARM else []
+    return costs
+
+
+async def _costs(vectors: Vectors, case: Case) -> list[float]:
     """Milliseconds of each turn of a case: extraction and all its decisions."""
-    meter = Meter(run.mind)
-    memory = Memory(run.vectors, meter.mind, TURNS, case.id)
+    meter = Meter(RULES)
+    memory = Memory(vectors, meter.mind, TURNS, case.id)
     costs = []
     for said in case.turns:
         record = await memory.hear(said.text, said.at or START, role=said.role)

@@ -10,12 +10,12 @@ from datetime import datetime
 from typing import Final
 
 from lakehouse.known import KnownScope
-from lakehouse.versions import ScopeMemory
+from lakehouse.versions import MemoryRow, ScopeMemory
 from schemas.conversation import Role, Scope, Turn
 from schemas.facts import Extraction, Fact, FactMetadata, Source, TurnRecord, fact_id, turn_record_id
 from schemas.memory import MemoryEvent
 from streams.bench.quality.minds import Mind
-from streams.bench.quality.vectors import Vectors
+from streams.bench.vectors import Vectors
 from streams.decide import Decision, DecisionOptions, Neighbour
 from streams.events import Cause, causes_of, change_of, neighbour_of
 from streams.extract import read_claim
@@ -29,6 +29,11 @@ MASKER: Final = Masker.made()
 """As masked by default."""
 GIVEN: Final = "given"
 """Reasoning of what was not decided."""
+
+
+def scope_of(user: str) -> Scope:
+    """The scope of one person, chat or dialogue."""
+    return Scope(project_id="quality", user_id=user)
 
 
 @dataclass(frozen=True)
@@ -59,8 +64,10 @@ class Memory:
     """What is known in one scope."""
 
     def __init__(self, vectors: Vectors, mind: Mind, options: DecisionOptions, user: str = "somebody") -> None:
-        self.scope = Scope(project_id="quality", user_id=user)
+        self.scope = scope_of(user)
         self.known = KnownScope.of(ScopeMemory(), vectors.dimension)
+        self.rows: dict[str, MemoryRow] = {}
+        """All that a table would hold of it, by event."""
         self._vectors = vectors
         self._mind = mind
         self._options = options
@@ -89,8 +96,24 @@ class Memory:
             name: The speaker, where there are several.
             context: Turns before it, oldest first, as ``read`` returned them.
         """
+        number = self._told + 1
+        turn = Turn(scope=self.scope, role=role, name=name, content=content, timestamp=at, turn_id=f"t{number}")
+        return await self._read(turn, context)
+
+    async def take(self, turn: Turn) -> TurnRecord:
+        """Read a turn of this scope, with its own id, in the light of those taken before it in its session.
+
+        Args:
+            turn: One of a session comes right after those before it; without a session it stands alone.
+        """
+        if turn.session_id is None or (self._session and self._session[-1].session_id != turn.session_id):
+            self.begin_session()
+        record = await self._read(turn, self._session[-SESSION_TURNS:])
+        self._session.append(record.turn)
+        return record
+
+    async def _read(self, turn: Turn, context: Sequence[Turn]) -> TurnRecord:
         self._told += 1
-        turn = Turn(scope=self.scope, role=role, name=name, content=content, timestamp=at, turn_id=f"t{self._told}")
         turn, masked = MASKER.message(turn)
         record_id = turn_record_id(self.scope, turn.turn_id or "")
         found = await self._mind.extract(turn, context, record_id)
@@ -111,7 +134,7 @@ class Memory:
     async def tell(self, record: TurnRecord) -> list[tuple[Weighed, MemoryEvent]]:
         """Decide on each fact of a turn and remember it, as the remember agent does."""
         told = []
-        for cause in causes_of(record, self._told):
+        for cause in causes_of(record, record.source.offset):
             weighed = await self.weigh(cause)
             told.append((weighed, await self._apply(cause, weighed.decision)))
         return told
@@ -158,7 +181,7 @@ class Memory:
             embedder=self._vectors.embedder,
             vector=self._vectors.by_text[decision.text],
         )
-        self.known.apply(change)
+        self.rows.update((row.event.event_id, row) for row in self.known.apply(change))
         return change.event
 
     def _record(self, turn: Turn, record_id: str, extraction: Extraction) -> TurnRecord:

@@ -14,8 +14,8 @@ from typing import Any, Final
 from schemas.conversation import is_blank
 from schemas.facts import Extraction
 from streams.bench.figures import Figure
+from streams.bench.folder import lines_of
 from streams.bench.quality import baselines
-from streams.bench.quality.folder import lines_of
 from streams.bench.quality.memory import Memory
 from streams.bench.quality.run import TURNS, Run
 from streams.bench.quality.scores import Counts, counted, retrieval

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from streams.bench.figures import Figure
+from streams.bench.folder import lines_of
 from streams.bench.quality import baselines
-from streams.bench.quality.folder import lines_of
 from streams.bench.quality.memory import Memory, Weighed
 from streams.bench.quality.run import TURNS, Run
 from streams.bench.quality.scores import counted, mean, retrieval, share

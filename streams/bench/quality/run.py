@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from streams.bench.quality.minds import RULES, Mind
-from streams.bench.quality.splits import Split, is_in
-from streams.bench.quality.vectors import Vectors
+from streams.bench.splits import Split, is_in
+from streams.bench.vectors import Vectors
 from streams.decide import DecisionOptions
 
 TURNS: Final = DecisionOptions(enable_delete_operations=True)

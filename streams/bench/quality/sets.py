@@ -12,6 +12,7 @@ from typing import Literal
 
 from schemas.errors import Misconfigured
 from streams.bench.figures import Figure
+from streams.bench.folder import Sets, sets_in
 from streams.bench.quality import (
     beam,
     cost,
@@ -22,13 +23,12 @@ from streams.bench.quality import (
     preference_events,
     prefeval,
 )
-from streams.bench.quality.folder import Sets, sets_in
 from streams.bench.quality.minds import RULES, Mind, ModelMind
 from streams.bench.quality.run import Run
 from streams.bench.quality.scores import share
-from streams.bench.quality.splits import Split
-from streams.bench.quality.vectors import Vectors
+from streams.bench.splits import Split
 from streams.bench.stage import embedder
+from streams.bench.vectors import Vectors
 from streams.judging import Judge
 from streams.metrics import Metrics
 from streams.settings import Settings

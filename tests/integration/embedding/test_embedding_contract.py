@@ -1,6 +1,6 @@
 """What every embedder does, asked of the one we serve and of sentence-transformers itself; and exports of other models.
 
-The only test module that imports torch, which takes many seconds.
+Imports torch, which takes many seconds.
 """
 
 import asyncio

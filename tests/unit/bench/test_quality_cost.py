@@ -2,11 +2,13 @@
 
 from datetime import UTC, datetime
 
+import pytest
+
 from streams.bench.quality import cost
 from streams.bench.quality.memory import Memory
 from streams.bench.quality.minds import RULES
 from streams.bench.quality.run import TURNS, Run
-from streams.bench.quality.vectors import Vectors
+from streams.bench.vectors import Vectors
 from tests.contract.world import WordEmbedder
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -38,3 +40,14 @@ async def test_an_embedding_is_measured_though_the_text_is_known() -> None:
     assert list(vectors.by_text) == ["I row."]
     assert await vectors.cpu_ms("I row.") >= 0
     assert Run(vectors).judges("anything")
+
+
+async def test_a_text_that_was_not_prepared_is_not_embedded_while_rules_are_timed() -> None:
+    vectors = Vectors(WordEmbedder())
+    await vectors.prepare(["I row."])
+    prepared = Vectors(cost.Prepared(vectors.embedder, vectors.dimension))
+    prepared.by_text.update(vectors.by_text)
+
+    await prepared.prepare(["I row."])
+    with pytest.raises(LookupError, match="I swim"):
+        await prepared.prepare(["I row.", "I swim."])

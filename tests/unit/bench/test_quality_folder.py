@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from schemas.errors import Misconfigured
-from streams.bench.quality.folder import Sets, sets_in
+from streams.bench.folder import Sets, sets_in
 
 SAMPLES = Path(__file__).parents[2] / "data" / "quality"
 

@@ -12,7 +12,7 @@ from streams.bench.quality import golden
 from streams.bench.quality.deciders import PLAIN, always_add, by_cipher, by_cosine
 from streams.bench.quality.minds import RULES, Mind
 from streams.bench.quality.run import Run
-from streams.bench.quality.vectors import Vectors
+from streams.bench.vectors import Vectors
 from tests.contract.world import WordEmbedder
 
 TOLD: dict[str, Any] = {

@@ -9,7 +9,7 @@ import pytest
 from streams.bench.quality.memory import Memory
 from streams.bench.quality.minds import ModelMind
 from streams.bench.quality.run import TURNS
-from streams.bench.quality.vectors import Vectors
+from streams.bench.vectors import Vectors
 from streams.judging import Judge
 from streams.metrics import Metrics
 from streams.settings import Settings

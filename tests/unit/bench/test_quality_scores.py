@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from streams.bench.quality.scores import Counts, best_threshold, counted, mean, retrieval, share
-from streams.bench.quality.splits import is_in, part_of
+from streams.bench.splits import is_in, part_of
 
 SCORED = st.lists(st.tuples(st.floats(0, 1), st.booleans()), max_size=30)
 

@@ -9,11 +9,11 @@ import pytest
 from schemas.conversation import Turn
 from schemas.facts import Extraction, Fact
 from streams.bench.figures import Figure
+from streams.bench.folder import lines_of, sets_in
 from streams.bench.quality import beam, halumem_dialogues, halumem_points, msc, preference_events, prefeval
-from streams.bench.quality.folder import lines_of, sets_in
 from streams.bench.quality.minds import RULES, Mind
 from streams.bench.quality.run import Run
-from streams.bench.quality.vectors import Vectors
+from streams.bench.vectors import Vectors
 from streams.decide import Decision, DecisionOptions, Neighbour
 from tests.contract.world import WordEmbedder
 

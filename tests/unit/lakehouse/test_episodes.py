@@ -215,11 +215,11 @@ async def test_a_command_that_found_nothing_to_change_is_known_as_idle_and_read_
     assert await shard.records(scopes, [COMMAND.record_id]) == {COMMAND.record_id: COMMAND}
 
 
-async def test_a_memory_is_known_by_the_event_that_began_it(shard: Shard, story: Story) -> None:
+async def test_memories_are_known_by_the_events_that_began_them(shard: Shard, story: Story) -> None:
     told = story("ann")
     rows = [*told.add("a"), *told.add("b"), *told.update(2, "c"), *told.delete(2)]
     await shard.commit_memories(rows)
 
-    assert await shard.first_event(told.scope, 2) == rows[1].event
-    assert await shard.first_event(told.scope, 3) is None
-    assert await shard.first_event(story("bo").scope, 2) is None
+    assert await shard.first_events(told.scope, [2, 3]) == {2: rows[1].event}
+    assert await shard.first_events(told.scope, {1: "x", 2: "y"}) == {1: rows[0].event, 2: rows[1].event}
+    assert await shard.first_events(story("bo").scope, [2]) == {}

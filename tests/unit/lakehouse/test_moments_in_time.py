@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from lakehouse.maintenance import compact
-from lakehouse.search import search
 from lakehouse.store import Shard
 from schemas.conversation import Scope
 from schemas.retrieval import SearchRequest
+from tests.unit.lakehouse.asking import search
 
 Story = Callable[[str], Any]
 START = datetime(2025, 1, 1, tzinfo=UTC)
@@ -62,7 +62,7 @@ async def found(shard: Shard, scope: Scope, when: dict[str, int]) -> list[str]:
     told: dict[str, Any] = {name: START + timedelta(**{units[name]: number}) for name, number in when.items()}
     request = SearchRequest(scope=scope, query="where", mode="semantic", top_k=50, similarity_threshold=0, **told)
     sides = await search(shard, request, np.eye(8, dtype=np.float32)[0])
-    return sorted(hit.row.event.text for hit in sides.hits)
+    return sorted(hit.item.row.event.text for hit in sides.hits)
 
 
 async def test_what_was_true_or_believed_at_a_moment_is_found_as_of_then(shard: Shard, story: Story) -> None:

@@ -10,14 +10,17 @@ import numpy as np
 import pytest
 
 from lakehouse import keywords
-from lakehouse.context import citations_of
 from lakehouse.maintenance import compact
-from lakehouse.ranking import Hit
-from lakehouse.search import search
+from lakehouse.retrieval.config import RAGConfig
+from lakehouse.retrieval.context import citations_of
+from lakehouse.retrieval.engine import BLANK, ONLY_WORDS
+from lakehouse.retrieval.ranking import Hit
 from lakehouse.store import Lake, Shard
 from schemas.conversation import Scope
 from schemas.errors import Unavailable
 from schemas.retrieval import SearchRequest
+from tests.unit.lakehouse import asking
+from tests.unit.lakehouse.asking import search
 
 Story = Callable[[str], Any]
 Unit = Callable[[str], Any]
@@ -45,14 +48,20 @@ def asked(scope: Scope, query: str = "fact", **fields: Any) -> SearchRequest:
     return SearchRequest.from_wire(told | fields)
 
 
+@pytest.fixture(params=[20_000, 1], ids=["kept", "in its table"], autouse=True)
+def size(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Everything holds for a scope that is kept in memory, and for one that is too large for that."""
+    monkeypatch.setattr(asking, "CONFIG", RAGConfig(most_rows=request.param))
+
+
 async def texts(shard: Shard, request: SearchRequest, vector: Any = AXES[0]) -> list[str]:
-    return [hit.row.event.text for hit in await hits(shard, request, vector)]
+    return [hit.item.row.event.text for hit in await hits(shard, request, vector)]
 
 
 async def hits(shard: Shard, request: SearchRequest, vector: Any = AXES[0]) -> list[Hit]:
     found = await search(shard, request, vector)
-    assert found.failed == ()
-    return found.hits
+    assert set(found.degraded) <= ({ONLY_WORDS} if vector is None else {BLANK})
+    return list(found.hits)
 
 
 async def test_scopes_of_any_name_read_only_their_own(shard: Shard, story: Story) -> None:
@@ -95,7 +104,7 @@ async def test_similarity_is_one_for_the_same_nought_for_right_angles_and_the_op
     for text, vector in (("same", AXES[0]), ("half", half), ("right angle", AXES[1]), ("opposite", -AXES[0])):
         await shard.commit_memories(told.add(text, vector=vector))
 
-    found = {hit.row.event.text: hit.similarity for hit in await hits(shard, asked(told.scope, mode="semantic"))}
+    found = {hit.item.row.event.text: hit.similarity for hit in await hits(shard, asked(told.scope, mode="semantic"))}
 
     assert found == {"same": 1.0, "half": 0.7071, "right angle": 0.0, "opposite": 0.0}
 
@@ -119,7 +128,7 @@ async def test_a_threshold_compares_with_the_similarity(shard: Shard, story: Sto
     found = await hits(shard, asked(told.scope, mode="semantic", similarity_threshold=threshold))
 
     expected = {"same": 1.0, "half": 0.7071, "right angle": 0.0}
-    assert {hit.row.event.text for hit in found} == {text for text, near in expected.items() if near >= threshold}
+    assert {hit.item.row.event.text for hit in found} == {text for text, near in expected.items() if near >= threshold}
 
 
 async def test_what_one_side_alone_finds_has_both_scores_and_makes_a_citation(shard: Shard, story: Story) -> None:
@@ -132,13 +141,15 @@ async def test_what_one_side_alone_finds_has_both_scores_and_makes_a_citation(sh
 
     found = await hits(shard, asked(told.scope, "xylophone", top_k=5, similarity_threshold=0.5))
 
-    by_text = {hit.row.event.text: hit for hit in found}
+    by_text = {hit.item.row.event.text: hit for hit in found}
     word, meaning = by_text["the code word is xylophone"], by_text["a paraphrase"]
-    assert (word.by_vector, word.by_keyword, word.similarity, word.coverage) == (False, True, 0.0, 1.0)
-    assert (meaning.by_vector, meaning.by_keyword, meaning.similarity, meaning.coverage) == (True, False, 1.0, 0.0)
+    assert (word.similarity, word.coverage) == (0.0, 1.0)
+    assert (meaning.similarity, meaning.coverage) == (1.0, 0.0)
     cited = {citation.content: citation.metadata for citation in citations_of(found)}
-    assert cited["the code word is xylophone"].semantic_score is None
+    assert cited["the code word is xylophone"].keyword_score == 1.0
     assert cited["a paraphrase"].keyword_score is None
+    (blind,) = await hits(shard, asked(told.scope, "xylophone", similarity_threshold=0.5), None)
+    assert citations_of([blind])[0].metadata.semantic_score is None
 
 
 @pytest.mark.parametrize("query", ODD, ids=lambda query: repr(query[:20]))
@@ -170,7 +181,7 @@ async def test_words_of_any_language_are_found_and_others_are_not(
 
     found = await hits(shard, asked(told.scope, query, mode="keyword", similarity_threshold=1.0), -AXES[0])
 
-    assert [hit.row.event.text for hit in found] == [text]
+    assert [hit.item.row.event.text for hit in found] == [text]
 
 
 async def test_keyword_mode_holds_only_matches_and_partial_ones_need_the_threshold(shard: Shard, story: Story) -> None:
@@ -198,14 +209,14 @@ async def test_a_bad_vector_of_a_question_is_a_failure_and_not_an_empty_answer(
     told = story("ann")
     await shard.commit_memories(told.add("fact"))
 
-    with pytest.raises(Unavailable, match="unit vector"):
+    with pytest.raises(Unavailable, match="cannot be embedded"):
         await search(shard, asked(told.scope, mode="semantic"), BAD[kind])
     found = await search(shard, asked(told.scope, mode="hybrid"), BAD[kind])
-    assert [hit.row.event.text for hit in found.hits] == ["fact"]
-    assert found.failed == ("vector search failed",)
+    assert [hit.item.row.event.text for hit in found.hits] == ["fact"]
+    assert found.degraded == (ONLY_WORDS,)
     found = await search(shard, asked(told.scope, mode="keyword"), BAD[kind])
-    assert [(hit.row.event.text, hit.similarity) for hit in found.hits] == [("fact", 0.0)]
-    assert found.failed == ("vector search failed",)
+    assert [(hit.item.row.event.text, hit.similarity) for hit in found.hits] == [("fact", 0.0)]
+    assert found.degraded == (ONLY_WORDS,)
 
 
 async def test_without_a_vector_only_words_are_searched(shard: Shard, story: Story) -> None:
@@ -265,7 +276,7 @@ async def test_all_filters_that_are_given_hold_in_every_mode(shard: Shard, story
     for filters, expected in FILTERS:
         for mode in MODES:
             found = await hits(shard, asked(told.scope, mode=mode, filters=filters))
-            assert sorted(hit.row.event.id for hit in found) == expected, filters
+            assert sorted(hit.item.row.event.id for hit in found) == expected, filters
 
 
 async def everywhere(shard: Shard, scope: Scope, query: str, vector: Any) -> Sequence[str]:
@@ -330,7 +341,7 @@ async def test_words_follow_fifty_rounds_of_adding_changing_deleting_and_compact
             if keywords.coverage(terms, frozenset(keywords.index_terms(row.event.text)))
         }
         found = await hits(shard, asked(told.scope, query, mode="keyword"))
-        assert {hit.row.event.event_id for hit in found} == expected
+        assert {hit.item.row.event.event_id for hit in found} == expected
     indexes = {tuple(index.columns): index.num_unindexed_rows for index in await shard.memories.list_indices()}
     assert indexes[("keywords",)] == 0
 

@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from schemas.commands import Command, texts_of
+from schemas.commands import MAX_JUDGED_QUERY, Command, memory_cited, texts_of
 from schemas.errors import InvalidMessage
 from schemas.message import KEPT
+from schemas.retrieval import MAX_QUERY_CHARACTERS
 
 SCOPE = {"projectId": "shop", "userId": "ann"}
 NOW = datetime(2026, 3, 2, tzinfo=UTC)
@@ -120,6 +121,7 @@ def test_blank_or_too_many_existing_memories_are_refused(memories: list[dict[str
 
 FORGET: dict[str, Any] = {"op": "forget", "scope": SCOPE}
 RESTORE: dict[str, Any] = {"op": "restore", "scope": SCOPE}
+FEEDBACK: dict[str, Any] = {"op": "feedback", "scope": SCOPE}
 WRONG_CHANGES: list[tuple[dict[str, Any], str, str]] = [
     (FORGET, "id", "needs the id of a memory, or all: true"),
     (FORGET | {"id": 1, "all": True}, "all", "not both"),
@@ -143,6 +145,28 @@ WRONG_CHANGES: list[tuple[dict[str, Any], str, str]] = [
     (RESTORE | {"revision": 1}, "id", "restore needs the id"),
     ({"op": "restore", "id": 1}, "scope", "restore needs one"),
     ({"op": "maintain", "id": 1}, "id", "maintain has none"),
+    (FORGET | {"id": 1, "used": [1]}, "used", "forget has none"),
+    (RESTORE | {"id": 1, "query": "x"}, "query", "restore has none"),
+    ({"op": "feedback", "helpful": [1]}, "scope", "feedback needs one"),
+    (FEEDBACK, "helpful", "needs the id of a memory, in one of used, helpful, unhelpful, withdrawn"),
+    (FEEDBACK | {"used": [], "query": "x"}, "helpful", "needs the id of a memory"),
+    (FEEDBACK | {"id": 1}, "id", "feedback has none"),
+    (FEEDBACK | {"helpful": 1}, "helpful", "tuple"),
+    (FEEDBACK | {"helpful": [1, 0]}, "helpful.1", "greater"),
+    (FEEDBACK | {"helpful": [True]}, "helpful.0", "integer"),
+    (FEEDBACK | {"helpful": [1.5]}, "helpful.0", "integer"),
+    (FEEDBACK | {"used": ["turn-1"]}, "used.0", "episodes and external documents are not judged"),
+    (FEEDBACK | {"used": ["0"]}, "used.0", "must be the id of a memory"),
+    (FEEDBACK | {"used": ["-1"]}, "used.0", "must be the id of a memory"),
+    (FEEDBACK | {"used": list(range(1, 102))}, "used", "at most 100"),
+    (FEEDBACK | {"used": list(range(1, 100)), "helpful": [1, 100, 101]}, "helpful", "at most 100 memories"),
+    (FEEDBACK | {"helpful": [1, 2], "unhelpful": [3, 2]}, "unhelpful", "memory 2 is told as helpful already"),
+    (FEEDBACK | {"helpful": [1], "withdrawn": [1]}, "withdrawn", "told as helpful already"),
+    (FEEDBACK | {"used": [1], "withdrawn": ["1"]}, "withdrawn", "told as used already"),
+    (FEEDBACK | {"helpful": [1], "query": " "}, "query", "must hold some text, or be left out"),
+    (FEEDBACK | {"helpful": [1], "query": "x" * 10_001}, "query", "at most 10000"),
+    (FEEDBACK | {"helpful": [1], "query": 7}, "query", "string"),
+    (FEEDBACK | {"liked": [1]}, "liked", "not permitted"),
 ]
 
 
@@ -156,7 +180,16 @@ def test_a_change_by_name_that_is_not_clear_is_refused_and_says_why(
     assert refused.value.field == field
 
 
-@pytest.mark.parametrize("told", [FORGET | {"id": 1}, FORGET | {"all": True}, RESTORE | {"id": 2, "revision": 1}])
+@pytest.mark.parametrize(
+    "told",
+    [
+        FORGET | {"id": 1},
+        FORGET | {"all": True},
+        RESTORE | {"id": 2, "revision": 1},
+        FEEDBACK | {"used": [1], "helpful": [2, 3], "unhelpful": [4], "withdrawn": [5], "query": "Who?"},
+        FEEDBACK | {"withdrawn": list(range(1, 101))},
+    ],
+)
 def test_a_change_by_name_is_read_as_it_is_written(told: dict[str, Any]) -> None:
     command = Command.decode(json.dumps(told))
 
@@ -170,3 +203,25 @@ def test_what_was_taken_in_once_is_read_though_it_would_be_refused_today() -> No
     assert Command.model_validate(told, context=KEPT).interaction == "x"
     with pytest.raises(InvalidMessage):
         Command.from_wire(told)
+
+
+def test_feedback_names_memories_as_citations_do_and_a_judgement_says_more_than_use() -> None:
+    told = FEEDBACK | {"used": ["12", 3, "7", 3], "helpful": ["3"], "unhelpful": [7, 9]}
+
+    command = Command.decode(json.dumps(told))
+
+    assert command.judgements == {12: "used", 3: "helpful", 7: "unhelpful", 9: "unhelpful"}
+    assert (command.to_wire()["used"], command.to_wire()["helpful"]) == ([12, 3, 7, 3], [3])
+    assert Command.decode(json.dumps(FORGET | {"id": 1})).judgements == {}
+
+
+@pytest.mark.parametrize(
+    "told", ["0", "007", "1.0", "-1", "+1", " 1", "1_0", "", "\u0661", "turn-1", str(2**53), "9" * 5000]
+)
+def test_what_is_no_memorys_id_is_not_taken_for_one(told: str) -> None:
+    assert memory_cited(told) is None
+    assert [memory_cited(str(number)) for number in (1, 10, 2**53 - 1)] == [1, 10, 2**53 - 1]
+
+
+def test_a_question_that_could_be_asked_can_be_judged() -> None:
+    assert MAX_JUDGED_QUERY == MAX_QUERY_CHARACTERS

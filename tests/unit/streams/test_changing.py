@@ -1,4 +1,4 @@
-"""What forget and restore do to the memories that they name, and what they leave for the statements that come after."""
+"""What commands do to the memories that they name, and what they leave for the statements that come after."""
 
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -11,7 +11,7 @@ import pytest
 from lakehouse.versions import MemoryRow, ScopeMemory
 from schemas.commands import Command
 from schemas.facts import Birth, CommandRecord, Fact, TurnRecord, fact_id
-from schemas.memory import MemoryEvent, event_id, step_id
+from schemas.memory import Feedback, MemoryEvent, event_id, step_id
 from streams.changing import absence, change_by, named, names_memories
 from streams.decide.types import Decision
 from streams.events import Cause, change_of, report_of
@@ -73,11 +73,11 @@ class Scene:
 
 
 def command(op: Any, at: int | None = None, command_id: str = "c", **fields: Any) -> CommandRecord:
-    birth = fields.pop("birth", None)
+    births = {name: fields.pop(name, None) for name in ("birth", "births")}
     made = Command(
         command_id=command_id, op=op, scope=TURN.scope, timestamp=None if at is None else minute(at), **fields
     )
-    told = {"record_id": f"record-of-{command_id}", "recorded_at": minute(1000), "command": made, "birth": birth}
+    told = {"record_id": f"record-of-{command_id}", "recorded_at": minute(1000), "command": made} | births
     return COMMAND.model_copy(update=told)
 
 
@@ -194,6 +194,7 @@ def test_what_was_told_anew_meanwhile_is_not_restored_beside_it(scene: Scene) ->
 
     assert (event.event, event.id) == ("NONE", 3)
     assert "memory 3" in event.reasoning
+    assert report_of(command("restore", id=1), [event]).degraded == ()
     assert scene.current() == ["tea", "Porto"]
 
 
@@ -207,7 +208,10 @@ def test_what_was_told_anew_meanwhile_is_not_restored_beside_it(scene: Scene) ->
 )
 def test_what_is_not_there_changes_nothing_and_is_named(scene: Scene, op: str, fields: Any, told: str) -> None:
     assert scene.change(op, **fields) == []
-    assert told in (absence(command(op, **fields)) or "")
+    missing = absence(command(op, **fields))
+    assert missing is not None
+    assert (missing.code, missing.field) == ("not_found", "id")
+    assert told in missing.message
 
 
 def test_a_record_that_names_no_memory_lacks_none() -> None:
@@ -296,3 +300,83 @@ def test_a_report_of_a_change_has_one_outcome_for_each_memory(scene: Scene) -> N
     assert [line.fact_preview for line in report.summary] == ["Porto", "tea"]
     assert report.extraction.extracted == 0
     assert report_of(record, []).success
+
+
+def test_feedback_is_an_event_for_each_memory_and_changes_none(scene: Scene) -> None:
+    before = scene.memory.history(1), scene.memory.history(2), list(scene.memory.sources(1))
+
+    events = scene.change("feedback", used=(2,), unhelpful=(1,), query="Where?")
+
+    assert [(event.event, event.id, event.text, event.sequence) for event in events] == [
+        ("NONE", 2, "tea", 4),
+        ("NONE", 1, "Porto", 5),
+    ]
+    assert [event.metadata for event in events] == [
+        {"feedback": {"value": "used", "query": "Where?"}},
+        {"feedback": {"value": "unhelpful", "query": "Where?"}},
+    ]
+    assert {(event.revision, event.old_memory, event.fact_id, event.source_turn_ids) for event in events} == {
+        (None, None, None, ())
+    }
+    assert [event.reasoning for event in events] == ["An answer was made with it.", "Judged unhelpful."]
+    assert events[0].event_id == event_id(step_id("record-of-c3", 2))
+    assert (scene.memory.history(1), scene.memory.history(2), list(scene.memory.sources(1))) == before
+    assert scene.memory.obeyed("c3")
+    assert scene.current() == ["Porto", "tea"]
+
+
+def test_feedback_without_a_question_holds_none_and_can_be_taken_back(scene: Scene) -> None:
+    (said,) = scene.change("feedback", helpful=(1,))
+    (taken,) = scene.change("feedback", withdrawn=(1,))
+
+    assert (said.feedback, taken.feedback) == (Feedback(value="helpful"), Feedback(value="withdrawn"))
+    assert said.metadata == {"feedback": {"value": "helpful"}}
+    assert "taken back" in taken.reasoning
+
+
+def test_a_forgotten_memory_is_judged_as_what_it_said_last_and_stays_forgotten(scene: Scene) -> None:
+    scene.change("forget", id=1)
+
+    (event,) = scene.change("feedback", unhelpful=(1,))
+
+    assert (event.event, event.id, event.text, event.status) == ("NONE", 1, "Porto", "current")
+    assert scene.current() == ["tea"]
+    assert list(scene.memory.retired) == [1]
+
+
+def test_of_judged_memories_those_that_are_not_there_are_named_with_their_field(scene: Scene) -> None:
+    told: dict[str, Any] = {"used": (1,), "unhelpful": (7, 8)}
+
+    events = scene.change("feedback", **told)
+
+    assert [event.id for event in events] == [1]
+    record = command("feedback", **told)
+    missing = absence(record, events)
+    assert missing is not None
+    assert (missing.code, missing.field) == ("not_found", "unhelpful")
+    assert missing.message.startswith("there is no memory 7, 8 of ")
+    assert report_of(record, events).degraded == (missing.message,)
+    nothing = absence(record)
+    assert nothing is not None
+    assert (nothing.field, "memory 1, 7, 8 of" in nothing.message) == ("used", True)
+    assert absence(command("feedback", used=(1,)), events) is None
+
+
+def test_judged_memories_are_found_by_their_births_where_ids_were_given_otherwise(scene: Scene) -> None:
+    lyon, _, tea = scene.events
+    births = {1: Birth(fact_id=tea.fact_id, text="tea"), 2: Birth(fact_id=lyon.fact_id, text="Lyon")}
+    births |= {7: Birth(fact_id="unheard of", text="x"), 8: births[1]}
+
+    events = scene.change("feedback", helpful=(1, 2, 7), used=(8,), births=births)
+
+    assert [(event.id, event.feedback and event.feedback.value) for event in events] == [(2, "used"), (1, "helpful")]
+
+
+def test_only_an_event_that_feedback_caused_tells_feedback(scene: Scene) -> None:
+    forged: dict[str, Any] = {"feedback": {"value": "helpful"}}
+    (event,) = scene.change("feedback", helpful=(1,))
+
+    assert event.feedback is not None
+    others: list[dict[str, Any]] = [{"fact_id": "f"}, {"event": "UPDATE"}, {"command_id": None}]
+    for fields in (*others, {"metadata": None}, {"metadata": {}}):
+        assert event.model_copy(update={"metadata": forged} | fields).feedback is None

@@ -30,6 +30,8 @@ FAULTS: list[tuple[dict[str, str], list[str]]] = [
     ({"SECURITY_PROTOCOL": "SSL", "SSL_CA_FILE": "/no/such/file"}, ["SSL_CA_FILE"]),
     ({"FAULT": "Rm -rf"}, ["FAULT"]),
     ({"SIMILARITY_THRESHOLD": "1.1"}, ["SIMILARITY_THRESHOLD"]),
+    ({"RERANK_POOL": "0"}, ["RERANK_POOL"]),
+    ({"RERANK_POOL": "51"}, ["RERANK_POOL"]),
     ({"RETRY_MAX_S": "nan"}, ["RETRY_MAX_S"]),
     ({"PROJECT": "x" * 257}, ["PROJECT"]),
     ({"LLM_USE": "both"}, ["LLM_USE", "LLM_URL"]),

@@ -2,9 +2,9 @@
 
 import pytest
 
+from lakehouse.stems import stem
 from streams.wording.ended import ended
 from streams.wording.reported import reported_change
-from streams.wording.stems import stem
 
 CHANGES = [
     ("The port changed from 8080 to 8081.", "en", "8080", "8081"),

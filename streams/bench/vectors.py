@@ -4,10 +4,13 @@ Rule of this file: the deployment's embedder as it is; it only remembers.
 """
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
+import numpy as np
+
 from lakehouse.embedding import Embedder
+from lakehouse.embedding.embedder import Vectors as Array
 from schemas.conversation import is_blank
 
 
@@ -43,3 +46,29 @@ class Vectors:
     def between(self, one: str, other: str) -> float:
         """How alike two prepared texts are, 0 … 1."""
         return float(min(1.0, max(0.0, self.by_text[one] @ self.by_text[other])))
+
+
+class Shared:
+    """An embedder that answers from the vectors of a run, and adds to them what it is asked first."""
+
+    def __init__(self, vectors: Vectors) -> None:
+        self._vectors = vectors
+
+    @property
+    def id(self) -> str:
+        """See ``Embedder``."""
+        return self._vectors.embedder
+
+    @property
+    def dimension(self) -> int:
+        """See ``Embedder``."""
+        return self._vectors.dimension
+
+    async def embed(self, texts: Sequence[str]) -> Array:
+        """See ``Embedder``."""
+        await self._vectors.prepare(texts)
+        found = [self._vectors.by_text[text] for text in texts]
+        return np.array(found, dtype=np.float32).reshape(len(texts), self.dimension)
+
+    async def close(self) -> None:
+        """The embedder behind it belongs to whoever opened it."""

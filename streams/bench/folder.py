@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from schemas.errors import Misconfigured
+from streams.formats import locomo
 
 HEAD: Final = 4096
 """Bytes at the beginning of a file by which one that is no JSON lines is told."""
@@ -26,6 +27,9 @@ class Sets:
         dialogues: JSON lines of a ``dialog`` with ``persona_text`` by utterance.
         preferences: JSON lists of ``{preference, question, explanation}``.
         chats: Folders of ``chat.json`` and ``probing_questions.json``.
+        conversations: JSON lists of LoCoMo's samples with their questions; ``X.corrected.json`` beside ``X.json`` is
+            another reading of the same questions and none of them.
+        haystacks: JSON of LongMemEval's questions, each with the sessions that it is asked about.
     """
 
     users: tuple[Path, ...] = ()
@@ -33,6 +37,8 @@ class Sets:
     dialogues: tuple[Path, ...] = ()
     preferences: tuple[Path, ...] = ()
     chats: tuple[Path, ...] = ()
+    conversations: tuple[Path, ...] = ()
+    haystacks: tuple[Path, ...] = ()
 
 
 def sets_in(folder: Path) -> Sets:
@@ -51,6 +57,11 @@ def sets_in(folder: Path) -> Sets:
     return Sets(**{kind: tuple(paths) for kind, paths in found.items()})
 
 
+def corrected(path: Path) -> Path:
+    """Where another reading of a file's questions would lie."""
+    return path.with_name(f"{path.stem}.corrected{path.suffix}")
+
+
 def lines_of(path: Path) -> Iterator[dict[str, Any]]:
     """The objects of a file of JSON lines."""
     with path.open(encoding="utf-8") as file:
@@ -67,8 +78,31 @@ def _kind_of(path: Path) -> str | None:
         return "chats" if (path.parent / "probing_questions.json").is_file() else None
     with path.open("rb") as file:
         head = file.read(HEAD)
-    is_list = head.lstrip().startswith(b"[")
-    return "preferences" if is_list and b'"preference"' in head and b'"explanation"' in head else None
+    return next((kind for kind, fits in _HEADS.items() if fits(path, head)), None)
+
+
+def _are_preferences(_: Path, head: bytes) -> bool:
+    return head.lstrip().startswith(b"[") and b'"preference"' in head and b'"explanation"' in head
+
+
+def _are_haystacks(_: Path, head: bytes) -> bool:
+    return b'"question_type"' in head and (b'"answer_session_ids"' in head or b'"haystack_' in head)
+
+
+def _are_conversations(path: Path, head: bytes) -> bool:
+    if not head.lstrip().startswith(b"[") or (b'"qa"' not in head and b'"conversation"' not in head):
+        return False
+    if any(corrected(other) == path for other in path.parent.glob(f"*{path.suffix}")):
+        return False
+    told = json.loads(path.read_text(encoding="utf-8"))
+    return bool(told) and all(locomo.fits(record) and "qa" in record for record in told)
+
+
+_HEADS: dict[str, Callable[[Path, bytes], bool]] = {
+    "preferences": _are_preferences,
+    "haystacks": _are_haystacks,
+    "conversations": _are_conversations,
+}
 
 
 _LINES: dict[str, Callable[[dict[str, Any]], bool]] = {

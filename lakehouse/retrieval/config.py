@@ -1,0 +1,87 @@
+"""What retrieval is told beforehand: budgets, defaults and the seed's settings by use.
+
+Rule of this file: values only, checked when they are made.
+"""
+
+from dataclasses import dataclass, fields, replace
+from typing import Final
+
+from lakehouse.retrieval.understanding import EVERYTHING, Switches
+from schemas.errors import Misconfigured
+
+POOL: Final = 50
+"""Candidates that a reranker reads at most."""
+
+
+@dataclass(frozen=True)
+class Preset:
+    """How much is retrieved for one kind of use.
+
+    Attributes:
+        top_k: Results at most.
+        score_threshold: Least score, 0 … 1.
+    """
+
+    top_k: int
+    score_threshold: float
+
+
+PRESETS: Final[dict[str, Preset | None]] = {
+    "high_precision": Preset(top_k=3, score_threshold=0.85),
+    "balanced": Preset(top_k=5, score_threshold=0.3),
+    "high_recall": Preset(top_k=10, score_threshold=0.15),
+    "off": None,
+}
+"""By name; "off" retrieves nothing."""
+
+
+@dataclass(frozen=True)
+class RAGConfig:
+    """Budgets of a retrieval service.
+
+    Attributes:
+        timeout_s: For one answer, all in all.
+        embedding_share: Of the time that is left, what embedding may take; then words alone are searched.
+        cache_ttl_s: How long an answer is given again while nothing has changed.
+        cache_entries: Answers kept.
+        cache_rows: Rows of recently asked scopes kept in memory.
+        most_rows: Rows of one scope above which it is searched in its tables.
+        rerank_pool: Candidates that a reranker reads, 1 … 50.
+        context_tokens: Length of a context at most, in tokens as ``context.tokens_of`` counts them.
+        switches: What is done with a question before it is searched for.
+        recency: Whether of two that say much the same the newer stands first.
+        feedback: Whether what was called helpful before stands a little higher.
+    """
+
+    timeout_s: float = 5.0
+    embedding_share: float = 0.5
+    cache_ttl_s: float = 300.0
+    cache_entries: int = 1_000
+    cache_rows: int = 50_000
+    most_rows: int = 20_000
+    rerank_pool: int = POOL
+    context_tokens: int = 2_000
+    switches: Switches = EVERYTHING
+    recency: bool = True
+    feedback: bool = True
+
+    def __post_init__(self) -> None:
+        for name in ("timeout_s", "embedding_share", "most_rows", "rerank_pool", "context_tokens"):
+            if getattr(self, name) <= 0:
+                raise Misconfigured(f"{name} is {getattr(self, name)}: it must be more than 0")
+        if self.rerank_pool > POOL:
+            raise Misconfigured(f"rerank_pool is {self.rerank_pool}: at most {POOL} candidates are reranked")
+
+
+def switched_off(told: str) -> tuple[Switches, bool, bool]:
+    """The switches, recency and feedback, with what is named in a list separated by commas switched off.
+
+    Raises:
+        Misconfigured: A name is unknown.
+    """
+    off = {name.strip() for name in told.split(",") if name.strip()}
+    known = {switch.name for switch in fields(Switches)} | {"recency", "feedback"}
+    if not off <= known:
+        raise Misconfigured(f"SEARCH_OFF: {', '.join(sorted(off - known))} is none of {', '.join(sorted(known))}")
+    switches = replace(EVERYTHING, **dict.fromkeys(off - {"recency", "feedback"}, False))
+    return switches, "recency" not in off, "feedback" not in off

@@ -1,0 +1,260 @@
+"""Which candidates answer, and in what order.
+
+Rule of this file: pure. Similarity is an absolute score (cosine, 0 … 1); fusion only orders; thresholds compare with
+absolute scores, so that a higher threshold never adds a hit. The constants were chosen on the tuning parts of
+``memlake bench retrieval`` and are reported on its other parts in ``docs/quality.md``.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+import numpy as np
+
+from lakehouse.retrieval.items import Item
+from lakehouse.retrieval.scope_index import ScopeIndex
+from lakehouse.similarity import DIGITS
+from schemas.retrieval import Kind, Mode
+
+CLOSENESS: Final = 0.6
+WORDS: Final = 0.4
+NAMED: Final = 0.2
+"""Weights of what every hybrid score is made of; see ``score``."""
+TOLD: Final = 0.15
+AROUND: Final = 0.2
+SUBSTANCE: Final = 0.1
+"""Weights of what joins them for a turn."""
+WORDY: Final = 20
+"""Terms of a turn that is no short reply."""
+BESIDE_TURNS: Final = 0.9
+"""Factor of a memory's hybrid score where turns are ranked beside it: it is short, and so close sooner."""
+ALIKE: Final = 0.6
+"""Share of a turn's words that a memory must have to stand for it."""
+CANDIDATES: Final = 200
+"""Of an index that are looked at one by one."""
+RECENT: Final = 20
+SAME_THING: Final = 0.5
+SAME_RANGE: Final = 0.7
+ASKED_SHARE: Final = 1 / 3
+"""Of the 20 best memories, two are about the same thing when their cosine is 0.5, the newer has 0.7 of the older's
+hybrid score, and each holds a third of the words that say what is asked for."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question as it is searched.
+
+    Attributes:
+        vectors: Unit vectors of its text; none where they could not be had.
+        terms: Its words, each once, as ``keywords.query_terms`` gives them.
+        words: Words to weigh texts by, with weights 0 … 1.
+        content: Those of its terms that say what it is about.
+        names: Whom it names, case and accents aside.
+    """
+
+    vectors: Sequence[Any]
+    terms: tuple[str, ...]
+    words: Mapping[str, float]
+    content: tuple[str, ...] = ()
+    names: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
+class Hit:
+    """An item that may answer.
+
+    Attributes:
+        item: What was found.
+        semantic: Cosine to the question, 0 … 1, rounded; None where the question had no vector.
+        coverage: Share of the question's terms that the text holds, 0 … 1.
+        hybrid: What hybrid results are ordered by, 0 … 1.
+        rerank: Score of the reranker, 0 … 1; None where none ran.
+    """
+
+    item: Item
+    semantic: float | None
+    coverage: float
+    hybrid: float
+    rerank: float | None = None
+
+    @property
+    def similarity(self) -> float:
+        """The cosine; 0 where it could not be had."""
+        return self.semantic or 0.0
+
+    @property
+    def score(self) -> float:
+        """What thresholds compare with: the rerank score where a reranker ran, else the similarity."""
+        return self.similarity if self.rerank is None else self.rerank
+
+
+@dataclass(frozen=True)
+class Scores:
+    """How well each place of an index answers; arrays with one number a place, those of empty places mean nothing.
+
+    Attributes:
+        similarity: Cosine, 0 … 1, rounded.
+        coverage: Share of the question's terms that are held, 0 … 1.
+        hybrid: Fused, 0 … 1, rounded; it only orders.
+    """
+
+    similarity: Any
+    coverage: Any
+    hybrid: Any
+
+    def times(self, factor: float) -> "Scores":
+        """The same with every hybrid score multiplied."""
+        return replace(self, hybrid=np.round(factor * self.hybrid, DIGITS))
+
+
+def score(index: ScopeIndex, questions: Sequence[Question], kind: Kind) -> Scores:
+    """Weigh every item of an index.
+
+    Closeness c and words w (BM25) are each spread over 0 … 1, from the least to the most that this question finds in
+    this scope; n is whether the item is about or by somebody named. A memory then has (.6 c + .4 w + .2 n) / 1.2. For a
+    turn t, whether it told something, a, the words of the turns right before and after it, and s, its length up to 20
+    terms, join them: (.6 c + .4 w + .2 n + .15 t + .2 a + .1 s) / 1.65.
+
+    Args:
+        index: What may answer.
+        questions: The question, and after it the parts that it is made of: an item is as good as its best part.
+        kind: What the index holds.
+    """
+    alive = index.alive()
+    similarity, hybrid = np.zeros(len(alive)), np.zeros(len(alive))
+    for question in questions:
+        words = index.word_scores(question.words)
+        told, length = index.marks()
+        nearest = index.similarities(question.vectors[:1])
+        total = (
+            CLOSENESS * _spread(nearest, alive)
+            + WORDS * (spread := _spread(words, alive))
+            + NAMED * index.named(question.names)
+        )
+        most = CLOSENESS + WORDS + NAMED
+        if kind == "episode":
+            before, after = index.beside()
+            around = np.maximum(np.where(before >= 0, spread[before], 0.0), np.where(after >= 0, spread[after], 0.0))
+            total += TOLD * told + AROUND * _spread(around, alive) + SUBSTANCE * np.minimum(1.0, length / WORDY)
+            most += TOLD + AROUND + SUBSTANCE
+        similarity = np.maximum(similarity, index.similarities(question.vectors))
+        hybrid = np.maximum(hybrid, total / most)
+    return Scores(similarity, index.coverage(questions[0].terms), np.round(hybrid, DIGITS))
+
+
+def newer_first(index: ScopeIndex, hybrid: Any, content: Sequence[str], turns: Mapping[str, float]) -> Any:
+    """The hybrid scores of memories, with the newer of two about the same thing before the older.
+
+    Similarity cannot tell what holds now: of two statements of one thing the older is as often the closer one.
+
+    Args:
+        index: Of memories.
+        hybrid: Their scores, by place.
+        content: The words that say what is asked for.
+        turns: Hybrid scores of the turns ranked beside them, by turn id: the newer stands before those of the older.
+    """
+    if not content or not len(index):
+        return hybrid
+    share = index.held(content) / len(content)
+    best = [place for place in np.argsort(-hybrid, kind="stable")[:RECENT] if index.is_there(place)]
+    asked_for = [place for place in best if share[place] >= ASKED_SHARE]
+    raised = hybrid.copy()
+    for older in asked_for:
+        most = max(hybrid[older], *(turns.get(turn, 0.0) for turn in index.item(older).sources), 0.0)
+        for newer in asked_for:
+            if (
+                index.item(newer).at > index.item(older).at
+                and hybrid[newer] >= SAME_RANGE * hybrid[older]
+                and float(index.vector(older) @ index.vector(newer)) >= SAME_THING
+            ):
+                raised[newer] = max(raised[newer], most + 10**-DIGITS)
+    return np.round(raised, DIGITS)
+
+
+def _spread(values: Any, alive: Any) -> Any:
+    """The values over 0 … 1; all 0 where they are all the same."""
+    if not alive.any():
+        return values
+    least, most = values[alive].min(), values[alive].max()
+    return np.zeros_like(values) if most <= least else (values - least) / (most - least)
+
+
+def hits_of(index: ScopeIndex, scores: Scores, *, mode: Mode, embedded: bool, threshold: float) -> list[Hit]:
+    """The candidates of one index that may be shown: the best of all, and the best of those that pass; in no order."""
+    by_words = mode == "keyword" or not embedded
+    wanted = index.alive() & (scores.coverage > 0.0) if by_words else index.alive()
+    passing = scores.similarity >= threshold
+    if mode != "semantic":
+        passing |= scores.coverage == 1.0
+    first = {"semantic": scores.similarity, "keyword": scores.coverage, "hybrid": scores.hybrid}[mode]
+    keys = (index.times(), scores.hybrid, first)
+    places = np.union1d(_best(wanted, keys), _best(wanted & passing, keys))
+    return [
+        Hit(
+            item=index.item(place),
+            semantic=float(scores.similarity[place]) if embedded else None,
+            coverage=float(scores.coverage[place]),
+            hybrid=float(scores.hybrid[place]),
+        )
+        for place in places
+    ]
+
+
+def _best(wanted: Any, keys: tuple[Any, ...]) -> Any:
+    """The first places of those that are wanted, by the last key first, more of it before less."""
+    places = np.nonzero(wanted)[0]
+    return places[np.lexsort([-key[places] for key in keys])[:CANDIDATES]]
+
+
+def ordered(hits: Iterable[Hit], mode: Mode) -> list[Hit]:
+    """Candidates, best first.
+
+    Returns:
+        Equal scores by the newer event time, then by what came in later, so that the order never depends on chance.
+    """
+    return sorted(hits, key=lambda hit: (*_order(hit, mode), -hit.item.at.timestamp(), -hit.item.place, hit.item.kind))
+
+
+def _order(hit: Hit, mode: Mode) -> tuple[float, float, float]:
+    reranked = 0.0 if hit.rerank is None else -1.0 - hit.rerank
+    if mode == "semantic":
+        return reranked, -hit.similarity, 0.0
+    if mode == "keyword":
+        return reranked, -hit.coverage, -hit.hybrid  # more of the terms first
+    return reranked, -hit.hybrid, 0.0
+
+
+def passes(hit: Hit, mode: Mode, threshold: float) -> bool:
+    """Whether a candidate reaches a threshold; one that holds all the question's words does, but for a semantic one."""
+    return hit.score >= threshold or (mode != "semantic" and hit.coverage == 1.0)
+
+
+def collapsed(hits: Sequence[Hit]) -> list[Hit]:
+    """Candidates in order, each thing once: a turn beside its memory, or said before in the same words, is left out.
+
+    The memory then stands where the better of both stood. A turn that is closer to the question than its memory stays:
+    it may pass a threshold that the memory does not.
+    """
+    by_turn: dict[str, list[Hit]] = {}
+    for hit in hits:
+        if hit.item.kind == "knowledge":
+            for turn in hit.item.sources:
+                by_turn.setdefault(turn, []).append(hit)
+    kept: dict[str, Hit] = {}
+    said: dict[tuple[str, ...], Hit] = {}
+    for hit in hits:
+        if hit.item.kind == "episode":
+            same = said.setdefault(hit.item.terms, hit)
+            if same is not hit and same.similarity >= hit.similarity:
+                continue
+            memory = _same_as(hit, by_turn.get(hit.item.id, ()))
+            hit = memory or hit  # noqa: PLW2901 - it stands here instead
+        kept.setdefault(f"{hit.item.kind}:{hit.item.key}", hit)
+    return list(kept.values())
+
+
+def _same_as(turn: Hit, memories: Sequence[Hit]) -> Hit | None:
+    """The memory that says what the turn says, in nearly as many words, and is no less close."""
+    words = len(turn.item.terms)
+    close = (hit for hit in memories if hit.similarity >= turn.similarity and len(hit.item.terms) >= ALIKE * words)
+    return next(close, None)

@@ -1,0 +1,84 @@
+"""How well a scope's texts match the words of a question: BM25 over stems, and which terms a text holds whole.
+
+Rule of this file: pure. Texts come as the terms they are found by (``keywords.index_terms``); a word is matched by its
+stem in the language of the text, so a question is stemmed in each language that the scope's texts are in. Statistics
+are those of the scope alone: how rare a word is elsewhere is nobody's business here.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from lakehouse.stems import stem
+
+SATURATION: Final = 1.2
+LENGTH_SHARE: Final = 0.75
+"""BM25's k1 and b, as Robertson and Zaragoza give them ("The Probabilistic Relevance Framework", 2009)."""
+
+
+class WordIndex:
+    """The terms of texts that are known by their place, from 0."""
+
+    def __init__(self) -> None:
+        self._whole: dict[str, list[int]] = {}
+        self._stems: dict[str, list[int]] = {}
+        self._lengths: list[int] = []
+        self._languages: dict[str, None] = {}
+
+    def __len__(self) -> int:
+        return len(self._lengths)
+
+    def add(self, terms: Sequence[str], language: str) -> None:
+        """Take in the next text by its terms, each once."""
+        place = len(self._lengths)
+        self._languages.setdefault(language)
+        for term in terms:
+            self._whole.setdefault(term, []).append(place)
+        stems = dict.fromkeys(stem(term, language) for term in terms)
+        for found in stems:
+            self._stems.setdefault(found, []).append(place)
+        self._lengths.append(len(stems))
+
+    def coverage(self, terms: Sequence[str]) -> Any:
+        """Share of these terms that each text holds whole, 0 … 1, by place; 0 for a question without terms."""
+        held = np.zeros(len(self), dtype=np.float64)
+        for term in terms:
+            held[self._whole.get(term, [])] += 1.0
+        return held / max(1, len(terms))
+
+    def held(self, terms: Sequence[str]) -> Any:
+        """How many of these terms each text holds in some form, by place."""
+        count = np.zeros(len(self), dtype=np.float64)
+        for term in terms:
+            count[self._holding(term)] += 1.0
+        return count
+
+    def scores(self, terms: Mapping[str, float], alive: Any) -> Any:
+        """BM25 of each text, by place.
+
+        Args:
+            terms: Of the question, each with its weight, 0 … 1.
+            alive: Which places hold a text still; the others count in no statistic.
+        """
+        total = np.zeros(len(self), dtype=np.float64)
+        count = int(alive.sum())
+        if not count:
+            return total
+        lengths = np.asarray(self._lengths, dtype=np.float64)
+        weight = 1.0 + SATURATION * (1.0 - LENGTH_SHARE + LENGTH_SHARE * lengths / lengths[alive].mean())
+        for term, share in terms.items():
+            places = self._holding(term)
+            places = places[alive[places]]
+            rarity = math.log(1.0 + (count - len(places) + 0.5) / (len(places) + 0.5))
+            total[places] += share * rarity * (SATURATION + 1.0) / weight[places]
+        return total
+
+    def _holding(self, term: str) -> Any:
+        """Places of the texts that hold a form of the term."""
+        stems = dict.fromkeys(stem(term, language) for language in self._languages)
+        found = [self._stems[form] for form in stems if form in self._stems]
+        if len(found) == 1:
+            return np.asarray(found[0], dtype=np.intp)
+        return np.unique(np.asarray([place for places in found for place in places], dtype=np.intp))
