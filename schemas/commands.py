@@ -27,6 +27,7 @@ MAX_JUDGED = 100
 """Memories that one feedback may judge."""
 MAX_JUDGED_QUERY = 10_000
 """Characters of a question that is judged: as many as one may have that is asked."""
+TURN_CITED = "turn:"
 MAX_NUMBER = 2**53 - 1
 """Ids and revisions are whole numbers that every language's JSON reads as they are."""
 OWN_FIELDS: dict[Operation, frozenset[str]] = {
@@ -39,6 +40,11 @@ OWN_FIELDS: dict[Operation, frozenset[str]] = {
 """Fields that an operation has, beside those that all have."""
 
 Number = Annotated[int, Field(strict=True, ge=1, le=MAX_NUMBER)]
+
+
+def turn_cited(turn_id: str) -> str:
+    """How results and citations name a turn: never as a memory, though the turn's own id may be digits."""
+    return f"{TURN_CITED}{turn_id}"
 
 
 def memory_cited(told: str) -> int | None:

@@ -9,6 +9,7 @@ import uuid
 from urllib.parse import quote
 
 NAMESPACE = uuid.UUID("6d656d6c-616b-5e00-8000-000000000001")
+_JOINED = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 
 def derived_id(kind: str, *parts: object) -> str:
@@ -21,7 +22,7 @@ def derived_id(kind: str, *parts: object) -> str:
     Returns:
         The UUID as 36 lower-case characters.
     """
-    return str(uuid.uuid5(NAMESPACE, json.dumps([kind, *parts], ensure_ascii=False, separators=(",", ":"))))
+    return str(uuid.uuid5(NAMESPACE, _JOINED.encode([kind, *parts])))
 
 
 def scope_key(project_id: str, user_id: str) -> str:

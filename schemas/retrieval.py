@@ -1,10 +1,11 @@
 """What is asked of a memory and what it answers."""
 
+from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal
 
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict, Field, StringConstraints
 
-from schemas.conversation import Name, Role, Scope
+from schemas.conversation import Role, Scope
 from schemas.facts import Share
 from schemas.memory import Event, QualitySource
 from schemas.message import Input, Instant, Message, Part
@@ -17,6 +18,31 @@ MAX_RESULTS = 50
 MAX_LISTED = 100
 """Tags, recent turns or used results that one question may name."""
 MAX_QUERY_CHARACTERS = 10_000
+
+ResultId = Annotated[str, StringConstraints(min_length=1, max_length=300)]
+"""A memory's number, or ``turn:`` and the id of a turn, which may have 256 characters."""
+
+
+@dataclass(frozen=True)
+class Preset:
+    """How much is asked for, for one kind of use.
+
+    Attributes:
+        top_k: Results at most.
+        threshold: Least score, 0 … 1.
+    """
+
+    top_k: int
+    threshold: float
+
+
+PRESETS: dict[str, Preset | None] = {
+    "high_precision": Preset(top_k=3, threshold=0.85),
+    "balanced": Preset(top_k=5, threshold=0.3),
+    "high_recall": Preset(top_k=10, threshold=0.15),
+    "off": None,
+}
+"""By name; "off" asks for nothing."""
 
 
 class Filters(Input):
@@ -59,7 +85,7 @@ class SearchRequest(Message):
     format: Format = "results"
     explain: bool = False
     """Whether each result says why it is one."""
-    used: Annotated[tuple[Name, ...], Field(max_length=MAX_LISTED)] = ()
+    used: Annotated[tuple[ResultId, ...], Field(max_length=MAX_LISTED)] = ()
     """Ids of earlier results that the answer really used."""
 
 
@@ -83,9 +109,10 @@ class Explanation(Part):
 
 
 class SearchResult(Part):
-    """A memory that answers; the second block only with ``include_metadata``."""
+    """What answers; the second block only with ``include_metadata``."""
 
     id: str
+    """Of a memory its number, of a turn ``turn:`` and its id; feedback names memories by it."""
     text: str
     tags: tuple[str, ...]
     timestamp: Instant

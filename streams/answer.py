@@ -25,6 +25,8 @@ from streams.logs import logger, trace_of
 from streams.ports import Ports
 from streams.wire import Outgoing, require_size
 
+AT_ONCE_BYTES = 4096
+"""A larger question is masked in a thread, so that it holds up nobody."""
 log = logger("answer")
 
 
@@ -36,6 +38,7 @@ class Answer:
         self._engine = Retrieval(
             ports.lake, ports.embedder, ports.clock, config=ports.settings.rag_config, reranker=reranker
         )
+        self._reranks = reranker is not None
         self._free = asyncio.Semaphore(ports.settings.query_concurrency)
         self._done: set[tuple[int, int]] = set()
         """Partition and offset of what was answered in a batch that is not finished."""
@@ -82,7 +85,10 @@ class Answer:
         except InvalidMessage as error:
             self._ports.metrics.dead.labels(incoming.topic, type(error).__name__).inc()
             return await asyncio.to_thread(letters, incoming, error, outbox, masker, attempt=1, now=now)
-        request, _ = await asyncio.to_thread(masker.message, request)
+        if incoming.size <= AT_ONCE_BYTES:
+            request, _ = masker.message(request)
+        else:
+            request, _ = await asyncio.to_thread(masker.message, request)
         reply = await self._reply(request, address)
         told = outbox.reply(reply, incoming, address, now=now, key=request.scope.key)
         try:
@@ -136,22 +142,23 @@ class Answer:
         knowledge = KnowledgeBase(self._engine, request.scope)
         service = ChatKnowledgeService(RAGService(knowledge), masked=self._ports.masker.text)
         found = await service.found_for(request, left_s)
-        degraded = (*_not_had(request), *found.degraded)
+        degraded = (*self._not_had(request), *found.degraded)
         for reason in degraded:
             self._ports.metrics.degraded.labels(reason).inc()
         return _reply_of(request, found, service.citations(found), degraded, self._ports.clock())
 
+    def _not_had(self, request: SearchRequest) -> list[str]:
+        """What was asked for and is not to be had here."""
+        missing = ["external results are not to be had"] if "external" in request.kinds else []
+        if request.rerank and not self._reranks:
+            missing.append("rerank: no reranker is configured")
+        if request.format == "agent_context":
+            missing.append("agent_context is not to be had: a plain context is given")
+        return [*missing, *not_judged(request)]
+
 
 def _place(incoming: Incoming) -> tuple[int, int]:
     return incoming.partition, incoming.offset
-
-
-def _not_had(request: SearchRequest) -> list[str]:
-    """What was asked for and is not to be had here."""
-    missing = ["external results are not to be had"] if "external" in request.kinds else []
-    if request.format == "agent_context":
-        missing.append("agent_context is not to be had: a plain context is given")
-    return [*missing, *not_judged(request)]
 
 
 def _reply_of(
@@ -186,7 +193,7 @@ def _reply_of(
 def _result(hit: Hit, request: SearchRequest) -> SearchResult:
     item = hit.item
     told: dict[str, Any] = {
-        "id": item.id,
+        "id": item.cited,
         "text": item.text,
         "tags": item.row.event.tags if item.kind == "knowledge" else (),
         "timestamp": item.row.event.timestamp if item.kind == "knowledge" else item.at,

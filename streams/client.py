@@ -20,7 +20,7 @@ from schemas.conversation import Role, Scope, Turn
 from schemas.errors import InvalidMessage, MemlakeError, Unavailable
 from schemas.memory import Event, MemoryEvent, TurnReport
 from schemas.message import Message, cloud_event, header
-from schemas.retrieval import ErrorReply, Format, Mode, Reply, SearchRequest
+from schemas.retrieval import ErrorReply, Format, HistoryTurn, Kind, Mode, Reply, SearchRequest
 from schemas.topics import Suffix
 from streams import readers
 from streams.admin import wait_for_topics
@@ -249,6 +249,11 @@ class MemoryClient:
         threshold: float = 0.3,
         mode: Mode = "hybrid",
         format: Format = "results",  # noqa: A002 - the field's name on the wire
+        kinds: Sequence[Kind] = ("knowledge",),
+        history: Sequence[HistoryTurn | str] = (),
+        used: Sequence[int | str] = (),
+        rerank: bool | None = None,
+        explain: bool = False,
         timeout_s: float | None = None,
         **fields: Any,
     ) -> Reply:
@@ -257,28 +262,27 @@ class MemoryClient:
         Args:
             query: The question.
             top_k: Results at most, 1 … 50.
-            threshold: Least similarity, 0 … 1.
+            threshold: Least score, 0 … 1.
             mode: Which sides are searched.
             format: "context" adds the context string and its citations.
+            kinds: "knowledge" finds memories, "episode" the turns themselves.
+            history: What was said right before, oldest first; a plain text is the user's.
+            used: Ids of earlier results or citations that an answer was made with.
+            rerank: Whether a configured reranker reads the best again; as the worker does by default where not given.
+            explain: Whether each result says why it is one.
             timeout_s: Seconds to wait.
-            fields: Other fields of ``SearchRequest``, by their Python names.
+            fields: Other fields of ``SearchRequest``, by their Python names: ``as_of``, ``known_at``, ``filters``,
+                ``include_metadata``.
 
         Raises:
             InvalidMessage: A field is wrong (named).
             RequestFailed: The worker answered with an error.
             Unavailable: No answer in time.
         """
-        request = SearchRequest.from_wire(
-            {
-                **fields,
-                "scope": self.scope,
-                "query": query,
-                "top_k": top_k,
-                "similarity_threshold": threshold,
-                "mode": mode,
-                "format": format,
-            }
-        )
+        said = [HistoryTurn(role="user", content=turn) if isinstance(turn, str) else turn for turn in history]
+        told = {"query": query, "top_k": top_k, "similarity_threshold": threshold, "mode": mode, "format": format}
+        more = {"kinds": kinds, "history": said, "used": list(map(str, used)), "rerank": rerank, "explain": explain}
+        request = SearchRequest.from_wire({**fields, "scope": self.scope, **told, **more})
         return _expected(await self._request("queries", request, str(uuid.uuid4()), timeout_s), Reply)
 
     async def changes(

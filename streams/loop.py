@@ -54,6 +54,8 @@ class AgentLoop:
     ports: Ports
     health: Health
     handled: Callable[[str, int, int], None]
+    linger_s: float = 0.0
+    """How long a batch waits for one more message."""
     idle: asyncio.Event = field(default_factory=asyncio.Event)
     stopping: bool = False
     going: asyncio.Event = field(default_factory=asyncio.Event)
@@ -117,7 +119,7 @@ class AgentLoop:
 
     async def _work(self, partition: int, lane: Lane) -> None:
         settings = self.ports.settings
-        policy = BatchPolicy(settings.batch_size, settings.batch_bytes, settings.batch_linger_ms / 1000)
+        policy = BatchPolicy(settings.batch_size, settings.batch_bytes, self.linger_s)
         batcher = Batcher(lane.items(), policy, lambda incoming: incoming.size)
         try:
             async for batch in batcher:

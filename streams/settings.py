@@ -163,9 +163,8 @@ class Settings(BaseModel):
 
     search_cache_rows: Annotated[int, Field(ge=1000, le=100_000_000, json_schema_extra=_unit("rows"))] = 50_000
     """Rows of recently asked scopes that a worker keeps in memory."""
-    search_off: Annotated[str, Field(pattern=r"^[a-z, ]*$")] = ""
-    """What is not done with a question, separated by commas: history, time, synonyms, decomposition, symbols, nameless,
-    recency, feedback."""
+    search_with: Annotated[str, Field(pattern=r"^[a-z, ]*$")] = "history, time, nameless, recency, feedback"
+    """What is done with a question, separated by commas; there are also synonyms, decomposition and symbols."""
     context_tokens: Annotated[int, Field(ge=50, le=100_000, json_schema_extra=_unit("tokens"))] = 2_000
     """The longest context that is given for a prompt."""
 
@@ -303,9 +302,9 @@ class Settings(BaseModel):
         Raises:
             Misconfigured: Something that is switched off is unknown.
         """
-        from lakehouse.retrieval.config import RAGConfig, switched_off  # noqa: PLC0415 - only workers search
+        from lakehouse.retrieval.config import RAGConfig, searched_with  # noqa: PLC0415 - only workers search
 
-        switches, recency, feedback = switched_off(self.search_off)
+        switches, recency, feedback = searched_with(self.search_with)
         return RAGConfig(
             timeout_s=self.retrieval_timeout_s,
             cache_rows=self.search_cache_rows,

@@ -101,7 +101,11 @@ class Worker:
             "remember": Remember(ports, maintainer),
             "answer": Answer(ports, reranker),
         }
-        loops = [AgentLoop(name, handler, ports, health, committer.note) for name, handler in handlers.items()]
+        linger_s = settings.batch_linger_ms / 1000
+        loops = [
+            AgentLoop(name, handler, ports, health, committer.note, linger_s=0.0 if name == "answer" else linger_s)
+            for name, handler in handlers.items()
+        ]  # questions are answered side by side: none waits for another
         for loop in loops:
             register(app, settings, loop.name, loop)
         worker = cls(settings, ports, app, loops, committer, positions, maintainer, health, endpoint, reranker)

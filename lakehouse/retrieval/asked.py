@@ -12,14 +12,17 @@ from typing import Final, Literal, get_args
 from lakehouse.keywords import fold_text
 from lakehouse.retrieval.moments import Stretch, stretch_named
 from lakehouse.retrieval.names import NOBODY, KnownNames
-from lakehouse.retrieval.tokens import Read, is_han, listed, phrases, read
+from lakehouse.retrieval.tokens import Read, is_han, listed, phrases, read, says
 from lakehouse.ruledata import load_data
 
 Aspect = Literal["time", "latest", "first", "past"]
 USER: Final = "user"
 """Subject of what is known of the user."""
 _DATA: Final = load_data("lakehouse.retrieval", "asked")
-_CUES: Final = {aspect: phrases(_DATA[aspect]) for aspect in get_args(Aspect)}
+_CUES: Final = {aspect: phrases(_DATA[aspect]) for aspect in get_args(Aspect) if aspect != "past"}
+_PAST: Final = {language: phrases([row]) for language, row in _DATA["past"].items()}
+_UNSPACED: Final = {aspect: tuple(filter(is_han, cues)) for aspect, cues in _CUES.items()}
+_SPACED: Final = {aspect: tuple(f" {cue} " for cue in cues if not is_han(cue)) for aspect, cues in _CUES.items()}
 _NOT: Final[Mapping[str, tuple[str, ...]]] = {
     aspect: tuple(sorted(phrases([row]), key=lambda phrase: (-len(phrase), phrase)))
     for aspect, row in _DATA["but_not"].items()
@@ -55,24 +58,24 @@ def asked(query: str, *, now: datetime, names: KnownNames = NOBODY, user: str = 
         user: By which name the scope knows who asks.
     """
     told = read(query)
-    aspects: frozenset[Aspect] = frozenset(aspect for aspect in get_args(Aspect) if _asks_for(told, aspect))
+    aspects: set[Aspect] = {aspect for aspect in _CUES if _asks_for(told, aspect)}
+    if says(told, _PAST.get(told.language, ())):
+        aspects.add("past")
     named = dict.fromkeys(mention.name for mention in names.mentions(told))
     if _speaks_of_self(told):
         named.setdefault(user)
-    return Asked(aspects, stretch_named(query, now), tuple(named))
+    return Asked(frozenset(aspects), stretch_named(query, now), tuple(named))
 
 
 def _asks_for(text: Read, aspect: Aspect) -> bool:
     spoken, written = text.spoken, text.text
     for phrase in _NOT.get(aspect, ()):
-        spoken, written = spoken.replace(f" {phrase} ", " "), written.replace(phrase, " ")
-    for phrase in _CUES[aspect]:
-        if is_han(phrase):
-            if phrase in written:
-                return True
-        elif f" {phrase} " in spoken and (aspect != "time" or " " in phrase or _asks_by(text, phrase)):
-            return True
-    return False
+        if phrase in spoken or phrase in written:
+            spoken, written = spoken.replace(f" {phrase} ", " "), written.replace(phrase, " ")
+    if any(cue in written for cue in _UNSPACED[aspect]):
+        return True
+    found = (cue.strip() for cue in _SPACED[aspect] if cue in spoken)
+    return any(aspect != "time" or " " in cue or _asks_by(text, cue) for cue in found)
 
 
 def _asks_by(text: Read, word: str) -> bool:

@@ -16,7 +16,7 @@ from lancedb.query import MatchQuery
 
 from lakehouse import memory_table, tables, turn_table
 from lakehouse.retrieval.catalogue import MOST_ROWS
-from lakehouse.retrieval.items import ITEM, KEY
+from lakehouse.retrieval.items import ITEM, KEY, is_found
 from lakehouse.retrieval.ranking import Question
 from lakehouse.retrieval.scope_index import ScopeIndex
 from lakehouse.store import Shard
@@ -68,7 +68,8 @@ async def read(
         rows, matrix, failed = await _nearest(shard, request.scope, kind, wanted, question)
     index = ScopeIndex(shard.dimension)
     for columns, vector in zip(rows, matrix, strict=True):
-        index.put(ITEM[kind](columns), vector)
+        if is_found(columns):
+            index.put(ITEM[kind](columns), vector)
     return Candidates(index, failed)
 
 

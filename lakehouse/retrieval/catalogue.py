@@ -6,22 +6,25 @@ it, and no writer has to tell anybody.
 
 Theory of operation: ``touched`` is the sequence of the event that last changed a row, and a turn has its offset in the
 inbox. Both only grow within a scope, so "changed since" is a condition on them. A row that is no longer current leaves
-the index, and one that is read twice changes nothing.
+the index, and one that is read twice changes nothing. A *position* is a number that was never given before: what is
+read again after it was let go may look the same in all its figures, and hold less.
 """
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import count
 from typing import Any, Final
 
 from lancedb.expr import Expr, col, lit
 
 from lakehouse import tables, turn_table
 from lakehouse.retrieval.feedback import Judged, judged_by
-from lakehouse.retrieval.items import ITEM, KEY
-from lakehouse.retrieval.scope_index import ScopeIndex
+from lakehouse.retrieval.items import ITEM, KEY, is_found
+from lakehouse.retrieval.scope_index import ROOM, ScopeIndex
 from lakehouse.store import Shard
+from lakehouse.versions import FOUND_BY_SEARCH
 from schemas.conversation import Scope
 from schemas.retrieval import Kind
 
@@ -32,10 +35,17 @@ STATUS: Final[dict[Kind, str]] = {"knowledge": "current", "episode": turn_table.
 
 
 @dataclass
-class _Kept:
-    """An index with how far it has followed its table."""
+class Kept:
+    """An index with how far it has followed its table.
+
+    Attributes:
+        index: What may answer now in a scope; empty where the scope is too large to be kept.
+        position: Two equal ones, of whatever scopes and times, hold the same rows.
+        large: Whether the scope is searched in its table.
+    """
 
     index: ScopeIndex
+    position: int
     version: int = -1
     touched: int = -1
     offset: int = -1
@@ -44,11 +54,6 @@ class _Kept:
     """What was said of its memories as results; None where that must be read again."""
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
-    @property
-    def position(self) -> Hashable:
-        """Equal where the scope's rows are the same."""
-        return (self.version,) if self.large else (self.touched, self.offset)
-
     def take(self, kind: Kind, columns: Mapping[str, Any], vector: Any) -> None:
         """Follow one row."""
         self.touched = max(self.touched, columns["touched"])
@@ -56,10 +61,12 @@ class _Kept:
             self.offset = max(self.offset, columns["source_offset"])
         elif columns["status"] == "none" and '"feedback"' in columns["payload"]:
             self.said = None
-        if columns["status"] == STATUS[kind]:
+        if columns["status"] == STATUS[kind] and is_found(columns):
             self.index.put(ITEM[kind](columns), vector)
-        else:
-            self.index.drop(columns[KEY[kind]])
+            return
+        self.index.drop(columns[KEY[kind]])
+        if kind == "knowledge" and columns["status"] in FOUND_BY_SEARCH:
+            self.index.outdate(str(columns["id"]), columns["source_turn_ids"])
 
 
 class Catalogue:
@@ -70,24 +77,26 @@ class Catalogue:
 
         Args:
             dimension: Length of a vector.
-            max_rows: Rows kept in all; what was asked longest ago goes first.
+            max_rows: Rows kept in all, an index being 16 at least; what was asked longest ago goes first.
             most_rows: See ``MOST_ROWS``.
         """
         self._dimension = dimension
         self._max_rows = max_rows
         self._most_rows = most_rows
-        self._kept: OrderedDict[tuple[str, Kind], _Kept] = OrderedDict()
+        self._kept: OrderedDict[tuple[str, Kind], Kept] = OrderedDict()
+        self._positions = count()
 
-    async def index(self, shard: Shard, scope: Scope, kind: Kind) -> tuple[ScopeIndex | None, Hashable]:
-        """What may answer now in a scope, and its position: two equal positions hold the same rows.
+    async def kept(self, shard: Shard, scope: Scope, kind: Kind) -> Kept:
+        """What may answer now in a scope.
 
-        Returns:
-            No index where the scope is too large to be kept.
+        Whoever has it in hand sees it follow its table until it is let go, and then no more; its position tells.
 
         Raises:
             Unavailable: The lake cannot be read.
         """
-        kept = self._kept.setdefault((scope.key, kind), _Kept(ScopeIndex(self._dimension)))
+        kept = self._kept.get((scope.key, kind))
+        if kept is None:
+            kept = self._kept[scope.key, kind] = Kept(ScopeIndex(self._dimension), next(self._positions))
         self._kept.move_to_end((scope.key, kind))
         async with kept.lock:
             version = await shard.version(kind)
@@ -95,19 +104,15 @@ class Catalogue:
                 await self._follow(kept, shard, scope, kind)
                 kept.version = version  # rows may be newer than that: they are then read once more
         self._shrink()
-        return None if kept.large else kept.index, kept.position
-
-    def position(self, scope: Scope, kinds: Iterable[Kind]) -> Hashable:
-        """What these indexes have followed, as they were last looked at."""
-        kept = (self._kept.get((scope.key, kind)) for kind in kinds)
-        return tuple(one and one.position for one in kept)
+        return kept
 
     async def feedback(self, shard: Shard, scope: Scope) -> tuple[Judged, ...]:
         """What was said of a scope's memories as results, as of when its memories were last looked at."""
         kept = self._kept.get((scope.key, "knowledge"))
         if kept is None or kept.large or kept.said is None:
+            position = kept and kept.position
             said = tuple(judged_by(await shard.feedback(scope)))
-            if kept is None:
+            if kept is None or kept.position != position:  # what was followed meanwhile may not be in it
                 return said
             kept.said = said
         return kept.said
@@ -116,26 +121,35 @@ class Catalogue:
         """Forget everything: the tables may be others."""
         self._kept.clear()
 
-    async def _follow(self, kept: _Kept, shard: Shard, scope: Scope, kind: Kind) -> None:
-        if kept.large:
-            return
-        room = self._most_rows - len(kept.index) + 1
-        rows, vectors = await shard.rows_of(scope, kind, _changed(kept, kind), room)
-        if len(rows) == room:
-            kept.index, kept.large = ScopeIndex(self._dimension), True
-            return
-        for columns, vector in zip(rows, vectors, strict=True):
-            kept.take(kind, columns, vector)
+    async def _follow(self, kept: Kept, shard: Shard, scope: Scope, kind: Kind) -> None:
+        if not kept.large:
+            room = self._most_rows - len(kept.index) + 1
+            rows, vectors = await shard.rows_of(scope, kind, _changed(kept, kind), room)
+            if not rows:
+                return
+            if len(rows) == room:
+                kept.index, kept.large = ScopeIndex(self._dimension), True
+            else:
+                for columns, vector in zip(rows, vectors, strict=True):
+                    kept.take(kind, columns, vector)
+        kept.position = next(self._positions)
 
     def _shrink(self) -> None:
-        total = sum(len(kept.index) for kept in self._kept.values())
+        total = sum(map(_room, self._kept.values()))
         while total > self._max_rows and len(self._kept) > 1:
             _, gone = self._kept.popitem(last=False)
-            total -= len(gone.index)
+            total -= _room(gone)
 
 
-def _changed(kept: _Kept, kind: Kind) -> Expr:
-    """What a row must be to be read: at first what holds now, then whatever changed since."""
+def _room(kept: Kept) -> int:
+    """Rows that an index counts for: one of few, or of none, takes its room all the same."""
+    return max(ROOM, len(kept.index))
+
+
+def _changed(kept: Kept, kind: Kind) -> Expr:
+    """What a row must be to be read: at first what holds now and what held before, then whatever changed since."""
+    if kept.version < 0 and kind == "knowledge":
+        return tables.one_of("status", FOUND_BY_SEARCH)
     if kept.version < 0:
         return tables.equals("status", STATUS[kind])
     if kind == "knowledge":

@@ -1,7 +1,7 @@
 """``ChatKnowledgeService``: context and citations for a chat's prompt, whatever happens.
 
-Rule of this file: a chat never breaks for want of knowledge. Every failure is an empty context, logged and counted;
-names, arguments, defaults, formats and log lines are those of the seed.
+Rule of this file: a chat never breaks for want of knowledge. Every failure is an empty context, logged and counted.
+Names, arguments, defaults, formats and log lines are promised to programs that have them already.
 """
 
 import logging
@@ -10,13 +10,15 @@ from collections import Counter, OrderedDict
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from lakehouse.retrieval.config import PRESETS, Preset
-from lakehouse.retrieval.context import citations_of, context_of
+from pydantic import ValidationError
+
+from lakehouse.retrieval.context import citations_of, context_of, one_line
 from lakehouse.retrieval.engine import Retrieved
 from lakehouse.retrieval.rag_service import RAGService
 from schemas.conversation import is_blank
 from schemas.errors import Misconfigured
-from schemas.retrieval import Citation, HistoryTurn, SearchRequest
+from schemas.message import invalid
+from schemas.retrieval import PRESETS, Citation, HistoryTurn, Preset, SearchRequest
 
 TOP_K: Final = 5
 SCORE_THRESHOLD: Final = 0.3
@@ -54,7 +56,7 @@ class ChatKnowledgeService:
         preset: str | None = None,
         session_id: str | None = None,
         **options: Any,
-    ) -> tuple[str, list[Citation]]:
+    ) -> tuple[str, list[dict[str, Any]]]:
         """Context and citations for a question.
 
         Args:
@@ -66,14 +68,15 @@ class ChatKnowledgeService:
             **options: Further fields of ``SearchRequest``, such as ``history``, ``kinds`` or ``mode``.
 
         Returns:
-            The context string and its citations; ("", []) where nothing is found, and where anything fails.
+            The context string and its citations, as JSON objects with the fields of ``Citation``; ("", []) where
+            nothing is found, and where anything fails.
         """
         try:
             if preset is not None:
                 chosen = _preset(preset)
                 if chosen is None:
                     return "", []
-                top_k, score_threshold = chosen.top_k, chosen.score_threshold
+                top_k, score_threshold = chosen.top_k, chosen.threshold
             if session_id is not None:
                 options.setdefault("history", self._session(session_id, query))
             request = SearchRequest(
@@ -85,7 +88,7 @@ class ChatKnowledgeService:
                 **options,
             )
             citations = self.citations(await self.found_for(request))
-            return context_of(citations), list(citations)
+            return context_of(citations), [cited.to_wire() for cited in citations]
         except Exception as error:  # noqa: BLE001 - a chat never breaks for want of knowledge
             self._note(query, error)
             return "", []
@@ -126,17 +129,20 @@ class ChatKnowledgeService:
 
     def _note(self, query: str, error: Exception) -> None:
         self.failures[type(error).__name__] += 1
-        log.error("Knowledge retrieval failed for query '%s...': %s", self._shown(str(query)), self._masked(str(error)))
+        told = invalid(error) if isinstance(error, ValidationError) else error
+        reason = one_line(self._masked(str(told)))
+        log.error("Knowledge retrieval failed for query '%s...': %s", self._shown(str(query)), reason)
         log.debug("Returning empty knowledge context due to error")
 
     def _shown(self, text: str) -> str:
-        return self._masked(text)[:SHOWN]
+        return one_line(self._masked(text))[:SHOWN]
 
     def _session(self, session_id: str, query: str) -> Sequence[HistoryTurn]:
         """The questions of a session before this one, which joins them."""
-        before = self._sessions.pop(session_id, ())
+        before = self._sessions.get(session_id, ())
         if not is_blank(query):
             self._sessions[session_id] = (*before, HistoryTurn(role="user", content=query))[-REMEMBERED:]
+            self._sessions.move_to_end(session_id)
         while len(self._sessions) > SESSIONS:
             self._sessions.popitem(last=False)
         return before

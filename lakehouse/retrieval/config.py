@@ -1,4 +1,4 @@
-"""What retrieval is told beforehand: budgets, defaults and the seed's settings by use.
+"""What retrieval is told beforehand: budgets and features.
 
 Rule of this file: values only, checked when they are made.
 """
@@ -11,28 +11,8 @@ from schemas.errors import Misconfigured
 
 POOL: Final = 50
 """Candidates that a reranker reads at most."""
-
-
-@dataclass(frozen=True)
-class Preset:
-    """How much is retrieved for one kind of use.
-
-    Attributes:
-        top_k: Results at most.
-        score_threshold: Least score, 0 … 1.
-    """
-
-    top_k: int
-    score_threshold: float
-
-
-PRESETS: Final[dict[str, Preset | None]] = {
-    "high_precision": Preset(top_k=3, score_threshold=0.85),
-    "balanced": Preset(top_k=5, score_threshold=0.3),
-    "high_recall": Preset(top_k=10, score_threshold=0.15),
-    "off": None,
-}
-"""By name; "off" retrieves nothing."""
+USUAL: Final = replace(EVERYTHING, synonyms=False, decomposition=False, symbols=False)
+"""More words and parts gain on some questions and lose on others: see ``docs/quality.md``."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +41,7 @@ class RAGConfig:
     most_rows: int = 20_000
     rerank_pool: int = POOL
     context_tokens: int = 2_000
-    switches: Switches = EVERYTHING
+    switches: Switches = USUAL
     recency: bool = True
     feedback: bool = True
 
@@ -73,15 +53,15 @@ class RAGConfig:
             raise Misconfigured(f"rerank_pool is {self.rerank_pool}: at most {POOL} candidates are reranked")
 
 
-def switched_off(told: str) -> tuple[Switches, bool, bool]:
-    """The switches, recency and feedback, with what is named in a list separated by commas switched off.
+def searched_with(told: str) -> tuple[Switches, bool, bool]:
+    """The switches, recency and feedback, with what is named in a list separated by commas switched on.
 
     Raises:
         Misconfigured: A name is unknown.
     """
-    off = {name.strip() for name in told.split(",") if name.strip()}
-    known = {switch.name for switch in fields(Switches)} | {"recency", "feedback"}
-    if not off <= known:
-        raise Misconfigured(f"SEARCH_OFF: {', '.join(sorted(off - known))} is none of {', '.join(sorted(known))}")
-    switches = replace(EVERYTHING, **dict.fromkeys(off - {"recency", "feedback"}, False))
-    return switches, "recency" not in off, "feedback" not in off
+    on = {name.strip() for name in told.split(",") if name.strip()}
+    switches = {switch.name for switch in fields(Switches)}
+    known = switches | {"recency", "feedback"}
+    if not on <= known:
+        raise Misconfigured(f"SEARCH_WITH: {', '.join(sorted(on - known))} is none of {', '.join(sorted(known))}")
+    return Switches(**{name: name in on for name in switches}), "recency" in on, "feedback" in on

@@ -35,7 +35,7 @@ def citations_of(hits: Sequence[Hit], max_tokens: int | None = None) -> tuple[Ci
     taken: list[Citation] = []
     for hit in hits:
         cited = _citation(hit, len(taken) + 1)
-        needed = tokens_of(_line(cited))
+        needed = tokens_of("\n" + _line(cited))
         if needed <= left:
             left -= needed
             taken.append(cited)
@@ -77,7 +77,7 @@ def _line(cited: Citation) -> str:
 
 def _citation(hit: Hit, rank: int) -> Citation:
     return Citation(
-        id=hit.item.id,
+        id=hit.item.cited,
         content=hit.item.text,
         score=round(hit.score, 3),
         source=source_of(hit),

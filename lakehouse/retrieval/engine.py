@@ -20,7 +20,7 @@ from lakehouse.retrieval.cache import QueryCache
 from lakehouse.retrieval.catalogue import Catalogue
 from lakehouse.retrieval.config import RAGConfig
 from lakehouse.retrieval.feedback import factors
-from lakehouse.retrieval.names import known_names
+from lakehouse.retrieval.names import together
 from lakehouse.retrieval.ranking import (
     BESIDE_TURNS,
     Hit,
@@ -117,7 +117,7 @@ class Retrieval:
         Raises:
             Unavailable: The lake cannot be read.
         """
-        await self._catalogue.index(await self._lake.shard_of(scope), scope, "knowledge")
+        await self._catalogue.kept(await self._lake.shard_of(scope), scope, "knowledge")
 
     def clear(self) -> None:
         """Forget all that is kept: partitions or the lake have moved."""
@@ -139,11 +139,12 @@ class Retrieval:
         kinds: tuple[Kind, ...] = tuple(dict.fromkeys(kind for kind in request.kinds if kind != "external"))
         ends = time.monotonic() + (self.config.timeout_s if left_s is None else left_s)
         shard = await self._lake.shard_of(request.scope)
-        known = {kind: (await self._catalogue.index(shard, request.scope, kind))[0] for kind in kinds}
+        kept = {kind: await self._catalogue.kept(shard, request.scope, kind) for kind in kinds}
+        known = {kind: None if one.large else one.index for kind, one in kept.items()}
         key = (request.encode(), self._embedder.id, self._reranker.id if self._reranker else None)
         return await self.cache.get_or_compute(
             key,
-            lambda: self._catalogue.position(request.scope, kinds),
+            lambda: tuple(one.position for one in kept.values()),
             lambda: self._answer(request, shard, known, ends),
         )
 
@@ -175,8 +176,8 @@ class Retrieval:
             request.query,
             now=self._clock(),
             history=request.history,
-            names=known_names(name for index in indexes for name in index.all_names),
-            speakers=known_names(name for index in indexes for name in index.unsaid_names),
+            names=together(index.names for index in indexes),
+            speakers=together(index.speakers for index in indexes),
             switches=self.config.switches,
         )
 
@@ -204,6 +205,7 @@ class Retrieval:
                 words={**further, **dict.fromkeys(keywords.query_terms(one.embedded), 1.0)},
                 content=keywords.query_terms(" ".join(token.text for token in read(one.embedded).content)),
                 names=frozenset(understood.asked.names),
+                during=understood.asked.during,
             )
             for one in asked_for
         ]
@@ -233,10 +235,11 @@ class Retrieval:
         scores = {kind: score(index, questions, kind) for kind, index in indexes.items()}
         turns: dict[str, float] = {}
         if "knowledge" in scores and "episode" in scores:
-            scores["knowledge"] = scores["knowledge"].times(BESIDE_TURNS)
+            scores["knowledge"] = scores["knowledge"].scaled(BESIDE_TURNS)
             said = scores["episode"].hybrid
             turns = {item.id: float(said[place]) for place, item in indexes["episode"].items()}
-        now = understood.asked.aspects.isdisjoint({"first", "past"})
+        aspects = understood.asked.aspects
+        now = "latest" in aspects or aspects.isdisjoint({"first", "past"})
         if "knowledge" in scores and self.config.recency and now and questions[0].vectors:
             told = scores["knowledge"]
             hybrid = newer_first(indexes["knowledge"], told.hybrid, questions[0].content, turns)
@@ -266,11 +269,10 @@ class Retrieval:
         if self._reranker is None or attempt.request.rerank is False or not hits:
             return hits
         pool, rest = hits[: self.config.rerank_pool], hits[self.config.rerank_pool :]
-        started = time.perf_counter()
+        started, deadline = time.perf_counter(), attempt.ends - RERANK_MARGIN_S
         try:
-            told = await self._reranker.rerank(
-                text, [hit.item.text for hit in pool], deadline=attempt.ends - RERANK_MARGIN_S
-            )
+            async with asyncio.timeout(max(0.0, deadline - time.monotonic())):
+                told = await self._reranker.rerank(text, [hit.item.text for hit in pool], deadline=deadline)
         except (MemlakeError, TimeoutError):
             attempt.degraded.append(RERANK_SKIPPED)
             return hits

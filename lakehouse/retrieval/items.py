@@ -13,9 +13,14 @@ from typing import Any, Final
 
 from lakehouse import keywords
 from lakehouse.versions import ROW_COLUMNS, MemoryRow
+from schemas.commands import turn_cited
 from schemas.facts import TurnRecord
 from schemas.memory import MemoryEvent
 from schemas.retrieval import Kind
+
+
+USER: Final = "user"
+"""By which name a scope knows whose memory it is."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +32,7 @@ class Item:
         key: Of the row in its table.
         terms: What the text is found by, each once.
         language: ISO 639-1 of the text, or "und".
-        who: Subject of the statement or speaker of the turn, case and accents aside; None where it is unnamed.
+        who: Subject of the statement or speaker of the turn, case and accents aside; "user" of an unnamed user's turn.
         at: Event time.
         place: Order among the scope's rows of this kind.
         session_id: Where it was said.
@@ -66,9 +71,19 @@ class Item:
         return str(self.columns["id"] if self.kind == "knowledge" else self.columns["turn_id"])
 
     @property
+    def cited(self) -> str:
+        """What results and citations call it: of the two kinds never the same."""
+        return self.id if self.kind == "knowledge" else turn_cited(self.id)
+
+    @property
     def text(self) -> str:
         """What it says."""
         return str(self.columns["text"])
+
+
+def is_found(columns: Mapping[str, Any]) -> bool:
+    """Whether search finds a row: one without words, such as what a tool said, is kept but no answer."""
+    return columns["keywords"] is not None
 
 
 def memory_item(columns: Mapping[str, Any]) -> Item:
@@ -95,7 +110,7 @@ def turn_item(columns: Mapping[str, Any]) -> Item:
         key=columns["record_id"],
         terms=tuple(columns["keywords"].split()),
         language=columns["language"],
-        who=_folded(columns["name"]),
+        who=_folded(columns["name"]) or (USER if columns["role"] == "user" else None),
         at=columns["timestamp"],
         place=columns["source_offset"],
         session_id=columns["session_id"],

@@ -7,6 +7,7 @@ name in it is first of all a vector of the name, so what is embedded does withou
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from lakehouse.keywords import fold_text
@@ -70,7 +71,7 @@ def known_names(names: Iterable[str]) -> KnownNames:
     spaced: dict[str, list[tuple[tuple[str, ...], str]]] = {}
     unspaced: set[str] = set()
     for name in sorted(set(names)):
-        words = tuple(token.key for token in read(name).tokens)
+        words = _words_of(name)
         if is_han(name):
             unspaced.add(name)
         elif words:
@@ -79,7 +80,21 @@ def known_names(names: Iterable[str]) -> KnownNames:
     return KnownNames(longest, tuple(sorted(unspaced, key=lambda name: (-len(name), name))))
 
 
+@lru_cache(maxsize=65_536)
+def _words_of(name: str) -> tuple[str, ...]:
+    return tuple(token.key for token in read(name).tokens)
+
+
 NOBODY: Final = known_names(())
+
+
+def together(known: Iterable[KnownNames]) -> KnownNames:
+    """The names of several."""
+    first, *others = [*known] or [NOBODY]
+    if not any(other.spaced or other.unspaced for other in others):
+        return first
+    spaced = (name for one in (first, *others) for rows in one.spaced.values() for _, name in rows)
+    return known_names((*spaced, *(name for one in (first, *others) for name in one.unspaced)))
 
 
 def without_names(text: str, names: KnownNames) -> str:

@@ -1,6 +1,7 @@
-"""``RAGService``: search and reranking for one scope, in the shape of the chat system this follows.
+"""``RAGService``: search and reranking for one scope.
 
-Rule of this file: names, arguments and defaults are those of the seed; what is done is the engine's.
+Rule of this file: names, arguments and defaults are promised to programs that have them already; what is done is the
+engine's.
 """
 
 import asyncio
@@ -10,11 +11,14 @@ from pathlib import Path
 from typing import Any, Final
 
 from lakehouse.embedding import Embedder, load_embedder
+from lakehouse.retrieval.config import RAGConfig
 from lakehouse.retrieval.engine import Retrieval, Retrieved
 from lakehouse.retrieval.ranking import Hit
+from lakehouse.retrieval.reranking import Reranker
 from lakehouse.store import Lake
+from lakehouse.tables import LakeShape, require_shape
 from schemas.conversation import Scope
-from schemas.errors import Unavailable
+from schemas.errors import Misconfigured, Unavailable
 from schemas.retrieval import SearchRequest
 
 MAX_RESULTS: Final = 5
@@ -46,26 +50,57 @@ class RAGMetrics:
 class KnowledgeBase:
     """What one scope knows, as a service sees it: the engine with the scope that it may read."""
 
-    def __init__(self, engine: Retrieval, scope: Scope) -> None:
+    def __init__(self, engine: Retrieval, scope: Scope, *, embedder: Embedder | None = None) -> None:
+        """Make one.
+
+        Args:
+            engine: Of the lake.
+            scope: Whose memory.
+            embedder: The engine's, where it ends with this knowledge base.
+        """
         self.engine = engine
         self.scope = scope
+        self._embedder = embedder
 
     @classmethod
-    async def open(cls, uri: str, scope: Scope, *, embedder: str, cache: Path) -> "KnowledgeBase":
-        """Open a lake to answer from it in this process.
+    async def open(
+        cls,
+        uri: str,
+        scope: Scope,
+        *,
+        embedder: str,
+        cache: Path,
+        config: RAGConfig | None = None,
+        reranker: Reranker | None = None,
+    ) -> "KnowledgeBase":
+        """Open a lake to answer from it in this process; ``close`` it at the end.
 
         Args:
             uri: Folder or object store of the lake.
             scope: Whose memory.
             embedder: The model that the lake was made with, by name or path.
             cache: Folder of exported models.
+            config: Budgets and features.
+            reranker: Reads the best results again; it stays the caller's to close.
 
         Raises:
             Misconfigured: There is no lake, or it was made with another model.
+            Unavailable: Lake or model cannot be opened now.
         """
         lake = await Lake.open(uri)
-        model: Embedder = await load_embedder(embedder, cache, threads=1, cache_size=EMBEDDED)
-        return cls(Retrieval(lake, model, lambda: datetime.now(UTC)), scope)
+        model = await load_embedder(embedder, cache, threads=1, cache_size=EMBEDDED)
+        try:
+            require_shape(lake.shape, LakeShape(lake.shape.partitions, model.id, model.dimension))
+        except Misconfigured:
+            await model.close()
+            raise
+        engine = Retrieval(lake, model, lambda: datetime.now(UTC), config=config, reranker=reranker)
+        return cls(engine, scope, embedder=model)
+
+    async def close(self) -> None:
+        """Free the model that was opened for it; what is asked after that finds by words at most."""
+        if self._embedder is not None:
+            await self._embedder.close()
 
     async def find(self, request: SearchRequest, left_s: float | None = None) -> Retrieved:
         """What answers a question to this scope.

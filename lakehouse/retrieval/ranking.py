@@ -12,6 +12,7 @@ from typing import Any, Final
 import numpy as np
 
 from lakehouse.retrieval.items import Item
+from lakehouse.retrieval.moments import Stretch
 from lakehouse.retrieval.scope_index import ScopeIndex
 from lakehouse.similarity import DIGITS
 from schemas.retrieval import Kind, Mode
@@ -20,6 +21,8 @@ CLOSENESS: Final = 0.6
 WORDS: Final = 0.4
 NAMED: Final = 0.2
 """Weights of what every hybrid score is made of; see ``score``."""
+DURING: Final = 0.3
+"""Weight of the time, where the question names one."""
 TOLD: Final = 0.15
 AROUND: Final = 0.2
 SUBSTANCE: Final = 0.1
@@ -30,7 +33,7 @@ BESIDE_TURNS: Final = 0.9
 """Factor of a memory's hybrid score where turns are ranked beside it: it is short, and so close sooner."""
 ALIKE: Final = 0.6
 """Share of a turn's words that a memory must have to stand for it."""
-CANDIDATES: Final = 200
+CANDIDATES: Final = 100
 """Of an index that are looked at one by one."""
 RECENT: Final = 20
 SAME_THING: Final = 0.5
@@ -50,6 +53,7 @@ class Question:
         words: Words to weigh texts by, with weights 0 … 1.
         content: Those of its terms that say what it is about.
         names: Whom it names, case and accents aside.
+        during: The stretch of time that it names.
     """
 
     vectors: Sequence[Any]
@@ -57,6 +61,7 @@ class Question:
     words: Mapping[str, float]
     content: tuple[str, ...] = ()
     names: frozenset[str] = frozenset()
+    during: Stretch | None = None
 
 
 @dataclass(frozen=True)
@@ -102,7 +107,7 @@ class Scores:
     coverage: Any
     hybrid: Any
 
-    def times(self, factor: float) -> "Scores":
+    def scaled(self, factor: float) -> "Scores":
         """The same with every hybrid score multiplied."""
         return replace(self, hybrid=np.round(factor * self.hybrid, DIGITS))
 
@@ -113,7 +118,8 @@ def score(index: ScopeIndex, questions: Sequence[Question], kind: Kind) -> Score
     Closeness c and words w (BM25) are each spread over 0 … 1, from the least to the most that this question finds in
     this scope; n is whether the item is about or by somebody named. A memory then has (.6 c + .4 w + .2 n) / 1.2. For a
     turn t, whether it told something, a, the words of the turns right before and after it, and s, its length up to 20
-    terms, join them: (.6 c + .4 w + .2 n + .15 t + .2 a + .1 s) / 1.65.
+    terms, join them: (.6 c + .4 w + .2 n + .15 t + .2 a + .1 s) / 1.65. Where the question names a time, that an item
+    is of it adds .3 to both sides of the division.
 
     Args:
         index: What may answer.
@@ -137,7 +143,11 @@ def score(index: ScopeIndex, questions: Sequence[Question], kind: Kind) -> Score
             around = np.maximum(np.where(before >= 0, spread[before], 0.0), np.where(after >= 0, spread[after], 0.0))
             total += TOLD * told + AROUND * _spread(around, alive) + SUBSTANCE * np.minimum(1.0, length / WORDY)
             most += TOLD + AROUND + SUBSTANCE
-        similarity = np.maximum(similarity, index.similarities(question.vectors))
+        closest = index.similarities(question.vectors) if len(question.vectors) > 1 else nearest
+        similarity = np.maximum(similarity, closest)
+        if question.during is not None:
+            total += DURING * index.within(question.during)
+            most += DURING
         hybrid = np.maximum(hybrid, total / most)
     return Scores(similarity, index.coverage(questions[0].terms), np.round(hybrid, DIGITS))
 
@@ -145,7 +155,8 @@ def score(index: ScopeIndex, questions: Sequence[Question], kind: Kind) -> Score
 def newer_first(index: ScopeIndex, hybrid: Any, content: Sequence[str], turns: Mapping[str, float]) -> Any:
     """The hybrid scores of memories, with the newer of two about the same thing before the older.
 
-    Similarity cannot tell what holds now: of two statements of one thing the older is as often the closer one.
+    Similarity cannot tell what holds now: of two statements of one thing the older is as often the closer one. A memory
+    also stands before the turns that told what it said before.
 
     Args:
         index: Of memories.
@@ -155,20 +166,29 @@ def newer_first(index: ScopeIndex, hybrid: Any, content: Sequence[str], turns: M
     """
     if not content or not len(index):
         return hybrid
-    share = index.held(content) / len(content)
-    best = [place for place in np.argsort(-hybrid, kind="stable")[:RECENT] if index.is_there(place)]
-    asked_for = [place for place in best if share[place] >= ASKED_SHARE]
+    best = _best(index.alive(), (index.came(), index.times(), hybrid))[:RECENT]
+    places = best[index.held(content)[best] >= ASKED_SHARE * len(content)]
+    vectors, at, before = index.vectors(places), index.times()[places], hybrid[places]
+    alike = vectors @ vectors.T >= SAME_THING
+    newer = (at[:, None] < at[None, :]) & (before[None, :] >= SAME_RANGE * before[:, None])
     raised = hybrid.copy()
-    for older in asked_for:
-        most = max(hybrid[older], *(turns.get(turn, 0.0) for turn in index.item(older).sources), 0.0)
-        for newer in asked_for:
-            if (
-                index.item(newer).at > index.item(older).at
-                and hybrid[newer] >= SAME_RANGE * hybrid[older]
-                and float(index.vector(older) @ index.vector(newer)) >= SAME_THING
-            ):
-                raised[newer] = max(raised[newer], most + 10**-DIGITS)
+    for older, later in np.argwhere(alike & newer):
+        told = _most(turns, index.item(places[older]).sources)
+        raised[places[later]] = max(raised[places[later]], _above(max(before[older], told)))
+    for place in best:
+        told = _most(turns, index.outdated(index.item(place).id))
+        if told >= raised[place]:
+            raised[place] = _above(told)
     return np.round(raised, DIGITS)
+
+
+def _most(turns: Mapping[str, float], of: Iterable[str]) -> float:
+    """The greatest score of some turns; -1 where none of them is ranked."""
+    return max((turns.get(turn, -1.0) for turn in of), default=-1.0)
+
+
+def _above(score: float) -> float:
+    return min(1.0, score + 10**-DIGITS)
 
 
 def _spread(values: Any, alive: Any) -> Any:
@@ -187,8 +207,8 @@ def hits_of(index: ScopeIndex, scores: Scores, *, mode: Mode, embedded: bool, th
     if mode != "semantic":
         passing |= scores.coverage == 1.0
     first = {"semantic": scores.similarity, "keyword": scores.coverage, "hybrid": scores.hybrid}[mode]
-    keys = (index.times(), scores.hybrid, first)
-    places = np.union1d(_best(wanted, keys), _best(wanted & passing, keys))
+    keys = (index.came(), index.times(), scores.hybrid, first)
+    places = {place for some in (wanted, wanted & passing) for place in _once(index, _best(some, keys), scores)}
     return [
         Hit(
             item=index.item(place),
@@ -196,14 +216,33 @@ def hits_of(index: ScopeIndex, scores: Scores, *, mode: Mode, embedded: bool, th
             coverage=float(scores.coverage[place]),
             hybrid=float(scores.hybrid[place]),
         )
-        for place in places
+        for place in sorted(places)
     ]
 
 
 def _best(wanted: Any, keys: tuple[Any, ...]) -> Any:
     """The first places of those that are wanted, by the last key first, more of it before less."""
     places = np.nonzero(wanted)[0]
-    return places[np.lexsort([-key[places] for key in keys])[:CANDIDATES]]
+    return places[np.lexsort([-key[places] for key in keys])]
+
+
+def _once(index: ScopeIndex, places: Iterable[int], scores: Scores) -> list[int]:
+    """The first candidates of places in order; ``collapsed`` would leave out what is left out here already."""
+    taken: list[int] = []
+    said: dict[tuple[str, ...], int] = {}
+    for place in places:
+        item = index.item(place)
+        same = said.setdefault(_words(item), place) if item.kind == "episode" else place
+        if same == place or scores.similarity[same] < scores.similarity[place]:
+            taken.append(place)
+        if len(taken) == CANDIDATES:
+            break
+    return taken
+
+
+def _words(turn: Item) -> tuple[str, ...]:
+    """By which words it is one with another; without any it is itself alone."""
+    return turn.terms or (turn.text,)
 
 
 def ordered(hits: Iterable[Hit], mode: Mode) -> list[Hit]:
@@ -232,8 +271,8 @@ def passes(hit: Hit, mode: Mode, threshold: float) -> bool:
 def collapsed(hits: Sequence[Hit]) -> list[Hit]:
     """Candidates in order, each thing once: a turn beside its memory, or said before in the same words, is left out.
 
-    The memory then stands where the better of both stood. A turn that is closer to the question than its memory stays:
-    it may pass a threshold that the memory does not.
+    The memory then stands where the better of both stood. A turn that has the higher score of both stays, and one that
+    alone holds all the question's words: it may pass a threshold that the memory does not.
     """
     by_turn: dict[str, list[Hit]] = {}
     for hit in hits:
@@ -244,8 +283,8 @@ def collapsed(hits: Sequence[Hit]) -> list[Hit]:
     said: dict[tuple[str, ...], Hit] = {}
     for hit in hits:
         if hit.item.kind == "episode":
-            same = said.setdefault(hit.item.terms, hit)
-            if same is not hit and same.similarity >= hit.similarity:
+            same = said.setdefault(_words(hit.item), hit)
+            if same is not hit and same.score >= hit.score:
                 continue
             memory = _same_as(hit, by_turn.get(hit.item.id, ()))
             hit = memory or hit  # noqa: PLW2901 - it stands here instead
@@ -254,7 +293,7 @@ def collapsed(hits: Sequence[Hit]) -> list[Hit]:
 
 
 def _same_as(turn: Hit, memories: Sequence[Hit]) -> Hit | None:
-    """The memory that says what the turn says, in nearly as many words, and is no less close."""
+    """The memory that says what the turn says, in nearly as many words, and passes whatever the turn passes."""
     words = len(turn.item.terms)
-    close = (hit for hit in memories if hit.similarity >= turn.similarity and len(hit.item.terms) >= ALIKE * words)
-    return next(close, None)
+    alike = (hit for hit in memories if len(hit.item.terms) >= ALIKE * words)
+    return next((hit for hit in alike if hit.score >= turn.score and hit.coverage >= (turn.coverage == 1.0)), None)

@@ -4,6 +4,7 @@ Rule of this file: pure. It holds what it was given and nothing else; an item th
 and when half of the places are empty they are closed up.
 """
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
@@ -12,6 +13,8 @@ from typing import Any, Final
 import numpy as np
 
 from lakehouse.retrieval.items import Item
+from lakehouse.retrieval.moments import Stretch
+from lakehouse.retrieval.names import KnownNames, known_names
 from lakehouse.retrieval.words import WordIndex
 from lakehouse.similarity import DIGITS
 
@@ -24,6 +27,7 @@ class ScopeIndex:
 
     def __init__(self, dimension: int) -> None:
         self._dimension = dimension
+        self._outdated: dict[str, set[str]] = {}
         self._clear()
 
     def _clear(self) -> None:
@@ -33,6 +37,8 @@ class ScopeIndex:
         self._words = WordIndex()
         self._names: Counter[str] = Counter()
         self._unsaid: Counter[str] = Counter()
+        self._known: KnownNames | None = None
+        self._silent: KnownNames | None = None
         self._changed()
 
     def _changed(self) -> None:
@@ -40,19 +46,24 @@ class ScopeIndex:
         self._marks: tuple[Any, Any] | None = None
         self._alive: Any | None = None
         self._times: Any | None = None
+        self._came: Any | None = None
 
     def __len__(self) -> int:
         return len(self._places)
 
     @property
-    def all_names(self) -> Iterable[str]:
+    def names(self) -> KnownNames:
         """Everybody whom an item is about or by."""
-        return (name for name, count in self._names.items() if count)
+        if self._known is None:
+            self._known = known_names(name for name, count in self._names.items() if count)
+        return self._known
 
     @property
-    def unsaid_names(self) -> Iterable[str]:
-        """Those whose items mostly do not say the name: speakers. A question is closer to them without it."""
-        return (name for name, count in self._unsaid.items() if 2 * count > self._names[name])
+    def speakers(self) -> KnownNames:
+        """Those whose items mostly do not say the name. A question is closer to them without it."""
+        if self._silent is None:
+            self._silent = known_names(name for name, count in self._unsaid.items() if 2 * count > self._names[name])
+        return self._silent
 
     def items(self) -> Iterable[tuple[int, Item]]:
         """Every item with its place."""
@@ -64,9 +75,9 @@ class ScopeIndex:
         assert found is not None, place
         return found
 
-    def vector(self, place: int) -> Any:
-        """The unit vector of the item at a place."""
-        return self._matrix[place]
+    def vectors(self, places: Any) -> Any:
+        """The unit vectors of the items at these places, one a row."""
+        return self._matrix[places]
 
     def put(self, item: Item, vector: Any) -> None:
         """Take in an item; one with the same key is replaced."""
@@ -81,12 +92,22 @@ class ScopeIndex:
         self._count(item, 1)
         self._changed()
 
+    def outdate(self, memory_id: str, turns: Iterable[str]) -> None:
+        """Note that these turns told what a memory said before."""
+        self._outdated.setdefault(memory_id, set()).update(turns)
+
+    def outdated(self, memory_id: str) -> Iterable[str]:
+        """Turns that told what a memory said before."""
+        return self._outdated.get(memory_id, ())
+
     def drop(self, key: str) -> None:
         """Let go of an item; one that is not here is none of its business."""
         place = self._places.pop(key, None)
         if place is None:
             return
-        self._count(self.item(place), -1)
+        item = self.item(place)
+        self._count(item, -1)
+        self._words.leave(item.language)
         self._items[place] = None
         self._changed()
         if len(self._items) > ROOM and 2 * len(self._places) < len(self._items):
@@ -99,10 +120,14 @@ class ScopeIndex:
             self.put(item, vector)
 
     def _count(self, item: Item, by: int) -> None:
-        if item.who is not None:
-            self._names[item.who] += by
-            if not set(item.who.split()) <= set(item.terms):
-                self._unsaid[item.who] += by
+        if item.who is None:
+            return
+        self._names[item.who] += by
+        if self._names[item.who] == max(0, by):  # it is the first of its name, or was the last
+            self._known = None
+        if not set(item.who.split()) <= set(item.terms):
+            self._unsaid[item.who] += by
+        self._silent = None
 
     def beside(self) -> tuple[Any, Any]:
         """Place of the item said before each item in its session, and of the one after; -1 where there is none."""
@@ -138,6 +163,20 @@ class ScopeIndex:
             self._times = np.fromiter(told, dtype=np.float64, count=len(self._items))
         return self._times
 
+    def came(self) -> Any:
+        """Order in which the items came in, wherever they are kept."""
+        if self._came is None:
+            told = (-1 if item is None else item.place for item in self._items)
+            self._came = np.fromiter(told, dtype=np.int64, count=len(self._items))
+        return self._came
+
+    def within(self, stretch: Stretch) -> Any:
+        """Whether each item is of a stretch of time."""
+        at = self.times()
+        since = -math.inf if stretch.since is None else stretch.since.timestamp()
+        until = math.inf if stretch.until is None else stretch.until.timestamp()
+        return ((at >= since) & (at < until)).astype(np.float64)
+
     def named(self, names: frozenset[str]) -> Any:
         """Whether each item is about or by one of these."""
         count = len(self._items)
@@ -146,15 +185,14 @@ class ScopeIndex:
         found = (item is not None and item.who in names for item in self._items)
         return np.fromiter(found, dtype=np.float64, count=count)
 
-    def is_there(self, place: int) -> bool:
-        """Whether a place holds an item."""
-        return self._items[place] is not None
-
     def similarities(self, vectors: Sequence[Any]) -> Any:
-        """The greatest cosine of each item to any of these unit vectors, 0 … 1, rounded; 0 where there is none."""
+        """The greatest cosine of each item to any of these unit vectors, 0 … 1, rounded; 0 where there is none.
+
+        Products are made row by row, so that a cosine does not depend on how many others stand beside it.
+        """
         found = np.zeros(len(self._items), dtype=np.float64)
         for vector in vectors:
-            products = self._matrix[: len(self._items)] @ np.asarray(vector, dtype=np.float32)
+            products = np.einsum("ij,j->i", self._matrix[: len(self._items)], np.asarray(vector, dtype=np.float32))
             found = np.maximum(found, products.astype(np.float64))
         return np.round(np.clip(found, 0.0, 1.0), DIGITS)
 

@@ -129,6 +129,7 @@ def read(text: str) -> Read:
     return Read(text, tuple(tokens), language)
 
 
+@lru_cache(maxsize=8192)
 def is_han(text: str) -> bool:
     """Whether a text has a sign of a script without spaces."""
     return _IS_HAN.search(text) is not None

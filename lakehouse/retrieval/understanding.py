@@ -92,6 +92,6 @@ def understand(
         Wanted(text, without_names(text, speakers) if switches.nameless else text) for text in (full.text, *told.parts)
     )
     wants = asked(full.own, now=now, names=names, user=user)
-    named = asked(full.text, now=now, names=names, user=user).names
+    named = wants.names if full.text == full.own else asked(full.text, now=now, names=names, user=user).names
     wants = replace(wants, names=named) if switches.time else Asked(frozenset(), None, named)
     return Understood(whole, tuple(parts), told.terms, wants, full)

@@ -6,6 +6,8 @@ are those of the scope alone: how rare a word is elsewhere is nobody's business 
 """
 
 import math
+from array import array
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
@@ -22,10 +24,10 @@ class WordIndex:
     """The terms of texts that are known by their place, from 0."""
 
     def __init__(self) -> None:
-        self._whole: dict[str, list[int]] = {}
-        self._stems: dict[str, list[int]] = {}
-        self._lengths: list[int] = []
-        self._languages: dict[str, None] = {}
+        self._whole: dict[str, array[int]] = {}
+        self._stems: dict[str, array[int]] = {}
+        self._lengths: array[float] = array("d")
+        self._languages: Counter[str] = Counter()
 
     def __len__(self) -> int:
         return len(self._lengths)
@@ -33,19 +35,24 @@ class WordIndex:
     def add(self, terms: Sequence[str], language: str) -> None:
         """Take in the next text by its terms, each once."""
         place = len(self._lengths)
-        self._languages.setdefault(language)
+        self._languages[language] += 1
         for term in terms:
-            self._whole.setdefault(term, []).append(place)
+            self._whole.setdefault(term, array("q")).append(place)
         stems = dict.fromkeys(stem(term, language) for term in terms)
         for found in stems:
-            self._stems.setdefault(found, []).append(place)
+            self._stems.setdefault(found, array("q")).append(place)
         self._lengths.append(len(stems))
+
+    def leave(self, language: str) -> None:
+        """One of the texts in a language counts no more; its place stays."""
+        self._languages[language] -= 1
 
     def coverage(self, terms: Sequence[str]) -> Any:
         """Share of these terms that each text holds whole, 0 … 1, by place; 0 for a question without terms."""
         held = np.zeros(len(self), dtype=np.float64)
         for term in terms:
-            held[self._whole.get(term, [])] += 1.0
+            if term in self._whole:
+                held[np.array(self._whole[term])] += 1.0
         return held / max(1, len(terms))
 
     def held(self, terms: Sequence[str]) -> Any:
@@ -66,8 +73,8 @@ class WordIndex:
         count = int(alive.sum())
         if not count:
             return total
-        lengths = np.asarray(self._lengths, dtype=np.float64)
-        weight = 1.0 + SATURATION * (1.0 - LENGTH_SHARE + LENGTH_SHARE * lengths / lengths[alive].mean())
+        lengths = np.array(self._lengths)
+        weight = 1.0 + SATURATION * (1.0 - LENGTH_SHARE + LENGTH_SHARE * lengths / (lengths[alive].mean() or 1.0))
         for term, share in terms.items():
             places = self._holding(term)
             places = places[alive[places]]
@@ -77,8 +84,8 @@ class WordIndex:
 
     def _holding(self, term: str) -> Any:
         """Places of the texts that hold a form of the term."""
-        stems = dict.fromkeys(stem(term, language) for language in self._languages)
-        found = [self._stems[form] for form in stems if form in self._stems]
+        stems = dict.fromkeys(stem(term, language) for language, count in self._languages.items() if count)
+        found = [np.array(self._stems[form]) for form in stems if form in self._stems]
         if len(found) == 1:
-            return np.asarray(found[0], dtype=np.intp)
-        return np.unique(np.asarray([place for places in found for place in places], dtype=np.intp))
+            return found[0]
+        return np.unique(np.concatenate(found)) if found else np.zeros(0, dtype=np.int64)

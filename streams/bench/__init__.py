@@ -6,7 +6,7 @@ is a promise. A new benchmark is a module with ``measure`` and a line in ``BENCH
 
 from collections.abc import Callable, Iterator
 
-from streams.bench import age, ingest, latency, query
+from streams.bench import age, ingest, latency, query, scopes
 from streams.bench.figures import Figure
 from streams.settings import Settings
 
@@ -15,6 +15,7 @@ BENCHES: dict[str, Callable[[Settings, int | None], Iterator[Figure]]] = {
     "ingest": ingest.measure,
     "query": query.measure,
     "age": age.measure,
+    "scopes": scopes.measure,
 }
 
 __all__ = ["BENCHES", "Figure"]

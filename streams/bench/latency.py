@@ -12,7 +12,7 @@ from lakehouse.turn_table import InputRow
 from schemas.conversation import Scope, Turn
 from schemas.facts import Extraction, Source, TurnRecord
 from streams.bench.figures import Figure, figure, percentile
-from streams.bench.stage import deployment, embed_times, embedder, round_trips, sentences
+from streams.bench.stage import deployment, embed_times, embedder, hops, sentences
 from streams.client import MemoryClient
 from streams.settings import Settings
 
@@ -37,7 +37,7 @@ async def _measured(settings: Settings, turns: int) -> list[Figure]:
                 await memory.publish_and_wait(text)
                 samples.append((time.perf_counter() - started) * 1000)
         samples = samples[10:]
-        hop = figure("latency", "hop_ms", "ms", await round_trips(settings, 100))
+        hop = figure("latency", "hop_ms", "ms", await hops(settings, 100))
         embed = figure("latency", "embed_ms", "ms", await embed_times(model, sentences(100, start=1_000_000)))
         commit = figure("latency", "commit_ms", "ms", await _commits(100, model.dimension))
     parts = HOPS * hop.value + embed.value + 2 * commit.value

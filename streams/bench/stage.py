@@ -4,15 +4,15 @@ import itertools
 import os
 import tempfile
 import time
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
 from aiokafka import AIOKafkaConsumer, TopicPartition
 
 from lakehouse.embedding import Embedder, load_embedder
-from schemas.topics import topic_name
+from schemas.topics import Suffix, topic_name
 from streams.admin import apply_topics
 from streams.client import MemoryClient
 from streams.deployment import WorkerProcess, running_broker
@@ -65,26 +65,50 @@ async def embedder(settings: Settings) -> AsyncIterator[Embedder]:
 
 
 async def round_trips(settings: Settings, count: int) -> list[float]:
-    """Milliseconds for a message to the broker and back out to a waiting consumer, one after the other."""
+    """Milliseconds for a message to the broker and out to a waiting consumer, and its answer back, one after the other.
+
+    Producer and consumer of both sides live in this process and do nothing else: it is what the broker takes alone.
+    """
+    return await _carried(settings, count, ("knowledge.refresh", "reports"))
+
+
+async def hops(settings: Settings, count: int) -> list[float]:
+    """Milliseconds for a message to the broker and out to a waiting consumer, one after the other."""
+    return await _carried(settings, count, ("knowledge.refresh",))
+
+
+async def _carried(settings: Settings, count: int, way: Sequence[Suffix]) -> list[float]:
+    """Milliseconds for a message over these topics, one after the other."""
     await apply_topics(settings, settings.broker)
-    place = TopicPartition(topic_name(settings.name, "knowledge.refresh"), 0)
-    consumer = AIOKafkaConsumer(**connection(settings, settings.broker), enable_auto_commit=False)
     outbox = await Outbox(settings, settings.broker, "bench").start()
+    samples = []
+    try:
+        async with AsyncExitStack() as open_ones:
+            consumers = [await open_ones.enter_async_context(_waiting(settings, suffix)) for suffix in way]
+            for number in range(count + 5):
+                started = time.perf_counter()
+                for suffix, consumer in zip(way, consumers, strict=True):
+                    await outbox.send([Outgoing(suffix, "bench", str(number).encode(), [], 0)])
+                    await consumer.getone()
+                samples.append((time.perf_counter() - started) * 1000)
+    finally:
+        await outbox.stop()
+    return samples[5:]
+
+
+@asynccontextmanager
+async def _waiting(settings: Settings, suffix: Suffix) -> AsyncIterator[AIOKafkaConsumer]:
+    """A consumer at the end of a topic's first partition."""
+    consumer = AIOKafkaConsumer(**connection(settings, settings.broker), enable_auto_commit=False)
     await consumer.start()
     try:
+        place = TopicPartition(topic_name(settings.name, suffix), 0)
         consumer.assign([place])
         await consumer.seek_to_end(place)
         await consumer.position(place)
-        samples = []
-        for number in range(count + 5):
-            started = time.perf_counter()
-            await outbox.send([Outgoing("knowledge.refresh", "bench", str(number).encode(), [], 0)])
-            await consumer.getone()
-            samples.append((time.perf_counter() - started) * 1000)
-        return samples[5:]
+        yield consumer
     finally:
         await consumer.stop()
-        await outbox.stop()
 
 
 async def filled(settings: Settings, user: str, texts: list[str]) -> None:

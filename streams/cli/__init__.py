@@ -9,7 +9,7 @@ import sys
 import click
 
 from schemas.errors import MemlakeError
-from streams.cli import change, look, measure, run, talk
+from streams.cli import ask, change, look, measure, run, talk
 from streams.cli.options import complain
 
 __all__ = ["main"]
@@ -21,7 +21,7 @@ def memlake() -> None:
     """An event-driven memory for chat agents: turns in on Kafka, versioned facts in LanceDB, every change an event."""
 
 
-for command in (*talk.COMMANDS, *change.COMMANDS, *look.COMMANDS, *run.COMMANDS, *measure.COMMANDS):
+for command in (*talk.COMMANDS, *ask.COMMANDS, *change.COMMANDS, *look.COMMANDS, *run.COMMANDS, *measure.COMMANDS):
     memlake.add_command(command)
 
 

@@ -18,6 +18,7 @@ DEPLOYMENTS = {
     "ingest": "New turns of several scopes at once, until all reports are back.",
     "query": "A new question to a scope of 500 memories.",
     "age": "What many single turns leave behind: files, and a search's time.",
+    "scopes": "A question to one scope of a lake of 10,000, beside one of 100.",
 }
 RETRIEVAL_UNITS = 30
 """Of each set, so that a run takes minutes and not hours."""
@@ -148,7 +149,7 @@ def retrieval(
         split=split,  # type: ignore[arg-type]
         limit=limit,
         kinds=kinds,  # type: ignore[arg-type]
-        opened=None if plain else opened,
+        opened=None if plain else opened(settings().rag_config),
         errors=errors,
         told=say,
     )

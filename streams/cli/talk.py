@@ -1,4 +1,4 @@
-"""Commands that talk to a memory: publish, say, ask."""
+"""Commands that tell a memory something: publish, command, say."""
 
 import sys
 from collections.abc import Iterable, Iterator
@@ -13,8 +13,7 @@ from schemas.conversation import Scope, Turn
 from schemas.errors import InvalidMessage, MemlakeError, Unavailable
 from schemas.memory import TurnReport
 from schemas.message import parse_object
-from schemas.retrieval import MAX_RESULTS, Reply
-from streams.cli.options import Moment, Number, as_json, complain, emit, run, say, scoped, settings, table
+from streams.cli.options import Moment, Number, as_json, complain, emit, run, say, scoped, settings
 
 CHUNK = 200
 """Turns sent at once by ``publish``."""
@@ -212,66 +211,6 @@ def say_command(
     emit(report) if json_lines else show_report(report)
 
 
-@click.command()
-@click.argument("query")
-@click.option("--top-k", type=click.IntRange(1, MAX_RESULTS), default=5, show_default=True, help="Results at most.")
-@click.option("--threshold", type=Number(0, 1), default=0.3, show_default=True, help="Least similarity.")
-@click.option("--mode", type=click.Choice(["hybrid", "semantic", "keyword"]), default="hybrid", show_default=True)
-@click.option("--as-of", type=Moment(), help="What was true then (event time).")
-@click.option("--known-at", type=Moment(), help="What was believed then (recording time).")
-@click.option(
-    "--format", "form", type=click.Choice(["results", "context", "agent_context"]), default="results", show_default=True
-)
-@click.option("--tag", "tags", multiple=True, help="Only memories with this tag; may be given more than once.")
-@click.option("--session", metavar="ID", help="Only memories of this session.")
-@click.option("--explain", is_flag=True, help="Say why each result is what it is.")
-@click.option("--timeout", type=Number(min=0.1), default=30.0, show_default=True, help="Seconds to wait.")
-@scoped
-@as_json
-def ask(query: str, form: Any, explain: bool, scope: Scope, json_lines: bool, timeout: float, **told: Any) -> None:
-    """Ask what is known about QUERY."""
-
-    async def work() -> Reply:
-        from streams.client import MemoryClient
-
-        filters = {"tags": told["tags"], **({"sessionId": told["session"]} if told["session"] else {})}
-        async with MemoryClient(scope.project_id, scope.user_id, settings=settings(), timeout_s=timeout) as memory:
-            return await memory.ask(
-                query,
-                top_k=told["top_k"],
-                threshold=told["threshold"],
-                mode=told["mode"],
-                format=form,
-                as_of=told["as_of"],
-                known_at=told["known_at"],
-                filters=filters,
-            )
-
-    reply = run(answered(work()))
-    if json_lines:
-        emit(reply)
-        return
-    for reason in reply.degraded:
-        say(f"degraded: {reason}")
-    if form != "results":
-        print(reply.context or "", end="\n" if reply.context else "")
-    else:
-        _show_results(reply, explain=explain)
-
-
-def _show_results(reply: Reply, *, explain: bool) -> None:
-    if not reply.results:
-        say("nothing is known about that")
-        return
-    columns = ["id", "similarity", "text", "said", *(["event", "confidence", "reasoning"] if explain else [])]
-    rows: list[list[Any]] = [
-        [r.id, f"{r.similarity:.2f}", r.text, f"{r.timestamp:%Y-%m-%d %H:%M}"] for r in reply.results
-    ]
-    if explain:
-        rows = [[*row, r.event, r.confidence, r.reasoning] for row, r in zip(rows, reply.results, strict=True)]
-    table(columns, rows)
-
-
 async def answered(work: Any) -> Any:
     """A refusal by the worker is a failure that is told in words."""
     from streams.client import RequestFailed
@@ -282,4 +221,4 @@ async def answered(work: Any) -> Any:
         raise MemlakeError(f"{error.reply.code}: {error}") from error
 
 
-COMMANDS = (publish, command_file, say_command, ask)
+COMMANDS = (publish, command_file, say_command)

@@ -77,8 +77,9 @@ MAX_CHARACTERS: Final = 4_000
 _PHRASES = tuple(" ".join(phrase.split()) for phrase in DATA["change_phrases"])
 _EMPTY = STOP | NEGATIONS | CHANGES
 """Words that carry no content."""
-_CORRECTS = re.compile("|".join(re.escape(f" {phrase} ") for phrase in DATA["correction_phrases"]))
-_CORRECTS_UNSPACED = tuple(phrase for phrase in DATA["correction_phrases"] if not phrase.isascii())
+_CORRECTING = tuple(" ".join(_WORD.findall(phrase)) for phrase in DATA["correction_phrases"])
+_CORRECTS = re.compile("|".join(re.escape(f" {phrase} ") for phrase in _CORRECTING))
+_CORRECTS_UNSPACED = tuple(phrase for phrase in _CORRECTING if UNSPACED.search(phrase))
 MAX_OPENING: Final = 120
 """Characters of a text whose first words are looked at."""
 MAX_OPENING_WORDS: Final = 40
@@ -203,7 +204,7 @@ def _number(token: str) -> str:
         bare = bare.replace(",", "")
     if _EARLY.fullmatch(bare):
         return bare[1:]
-    if bare.isdigit() and len(bare) < 3:  # noqa: PLR2004 - "07" is 7, "0142" is a phone number
+    if bare.isdecimal() and len(bare) < 3:  # noqa: PLR2004 - "07" is 7, "0142" is a phone number
         return str(int(bare))
     return bare.removesuffix(".0")
 

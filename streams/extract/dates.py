@@ -1,7 +1,8 @@
 """Relative dates resolved on the day they were spoken, in the speaker's zone; the words stay, the date joins them.
 
 Rule of this file: only what a small table knows is resolved (``dates.yaml``), and only as exactly as it was told: a day
-becomes a date, "last month" a month. The clock is the turn's own timestamp.
+becomes a date, "last month" a month. The clock is the turn's own timestamp. Tables are matched in small letters, so
+that what was matched is a key of the table.
 """
 
 import calendar
@@ -9,13 +10,14 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
-from functools import partial
 from typing import Any
 
+from streams.extract.lowered import lowered
 from streams.ruledata import load
 
 _DAYS_IN_WEEK = 7
 _RESOLVED = re.compile(r"\s*[\uff08(]\d{4}")
+_GROUP = re.compile(r"\(\?P<\w+>")
 Resolver = Callable[[re.Match[str], date], str]
 
 
@@ -23,6 +25,14 @@ Resolver = Callable[[re.Match[str], date], str]
 class _Table:
     pattern: re.Pattern[str]
     resolve: Resolver
+
+
+@dataclass(frozen=True)
+class _Tongue:
+    tables: tuple[_Table, ...]
+    past: _Table | None
+    any: re.Pattern[str]
+    """Finds something in every text in which one of the tables does: most sentences tell no time."""
 
 
 def resolve_dates(text: str, spoken_at: datetime, language: str, *, happened: bool = False) -> str:
@@ -34,22 +44,39 @@ def resolve_dates(text: str, spoken_at: datetime, language: str, *, happened: bo
         language: ISO 639-1; an unknown one is read as English.
         happened: Whether it is told of something that happened: then a bare weekday is the last one.
     """
+    tongue = _TONGUES.get(language, _TONGUES["en"])
+    if tongue.any.search(lowered(text)) is None:
+        return text
     day = spoken_at.date()
-    for table in _TABLES.get(language, _TABLES["en"]):
-        text = table.pattern.sub(partial(_dated, table.resolve, day), text)
-    past = _PAST.get(language if language in _TABLES else "en")
-    return past.pattern.sub(partial(_dated, past.resolve, day), text) if happened and past is not None else text
+    for table in tongue.tables:
+        text = _resolved(table, text, day)
+    return _resolved(tongue.past, text, day) if happened and tongue.past is not None else text
 
 
-def _dated(resolve: Resolver, day: date, match: re.Match[str]) -> str:
-    told = match.group()
+def _resolved(table: _Table, text: str, day: date) -> str:
+    """The text with the dates of one table."""
+    pieces, place = [], 0
+    for match in table.pattern.finditer(lowered(text)):
+        pieces += [text[place : match.end()], _date_of(table.resolve, day, match)]
+        place = match.end()
+    return "".join([*pieces, text[place:]])
+
+
+def _date_of(resolve: Resolver, day: date, match: re.Match[str]) -> str:
+    """The date to stand behind what was told; empty where it is there already or there is none."""
     if _RESOLVED.match(match.string, match.end()):
-        return told
+        return ""
     try:
         date_told = resolve(match, day)
     except (OverflowError, ValueError):  # the calendar ends in 9999
-        return told
-    return f"{told} ({date_told})" if date_told else told
+        return ""
+    return f" ({date_told})" if date_told else ""
+
+
+def _tongue(spec: Mapping[str, Any], *, spaced: bool) -> _Tongue:
+    tables, past = _tables(spec, spaced=spaced), _past_table(spec, r"\b" if spaced else "")
+    patterns = [table.pattern.pattern for table in (*tables, *([past] if past is not None else ()))]
+    return _Tongue(tables, past, re.compile("|".join(_GROUP.sub("(?:", pattern) for pattern in patterns)))
 
 
 def _tables(spec: Mapping[str, Any], *, spaced: bool) -> tuple[_Table, ...]:
@@ -63,10 +90,6 @@ def _tables(spec: Mapping[str, Any], *, spaced: bool) -> tuple[_Table, ...]:
     return tuple(make(spec, edge) for key, make in build if key in spec)
 
 
-def _compile(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern, re.IGNORECASE)
-
-
 def _day_table(spec: Mapping[str, Any], edge: str) -> _Table:
     words = list(spec["days"].items())
 
@@ -74,7 +97,7 @@ def _day_table(spec: Mapping[str, Any], edge: str) -> _Table:
         offset = next(int(number) for (_, number), group in zip(words, match.groups(), strict=True) if group)
         return (day + timedelta(days=offset)).isoformat()
 
-    return _Table(_compile(f"{edge}(?:{'|'.join(f'({word})' for word, _ in words)}){edge}"), resolve)
+    return _Table(re.compile(f"{edge}(?:{'|'.join(f'({word})' for word, _ in words)}){edge}"), resolve)
 
 
 def _weekday_table(spec: Mapping[str, Any], edge: str) -> _Table:
@@ -88,7 +111,7 @@ def _weekday_table(spec: Mapping[str, Any], edge: str) -> _Table:
 
     def resolve(match: re.Match[str], day: date) -> str:
         found = {name.removesuffix("_after"): told for name, told in match.groupdict().items() if told}
-        wanted = int(spec["weekdays"][found.get("day", found.get("day_before", "")).casefold()])
+        wanted = int(spec["weekdays"][found.get("day", found.get("day_before", ""))])
         monday = day - timedelta(days=day.weekday())
         if "this" in found:
             meant = monday + timedelta(days=wanted)
@@ -99,7 +122,7 @@ def _weekday_table(spec: Mapping[str, Any], edge: str) -> _Table:
             return _last(wanted, day).isoformat()
         return (day + timedelta(days=(wanted - day.weekday() - 1) % _DAYS_IN_WEEK + 1)).isoformat()
 
-    return _Table(_compile(f"{edge}(?:{'|'.join(ways)}){edge}"), resolve)
+    return _Table(re.compile(f"{edge}(?:{'|'.join(ways)}){edge}"), resolve)
 
 
 def _groups(spec: Mapping[str, Any], keys: Mapping[str, str], suffix: str = "") -> str:
@@ -122,16 +145,16 @@ def _past_table(spec: Mapping[str, Any], edge: str) -> _Table | None:
     edge += rf"(?!\s+(?:{told}))" if told else ""
 
     def resolve(match: re.Match[str], day: date) -> str:
-        return _last(int(spec["weekdays"][match["day"].casefold()]), day).isoformat()
+        return _last(int(spec["weekdays"][match["day"]]), day).isoformat()
 
-    return _Table(_compile(rf"\b(?:{words})\s+(?P<day>{names}){edge}"), resolve)
+    return _Table(re.compile(rf"\b(?:{words})\s+(?P<day>{names}){edge}"), resolve)
 
 
 def _stretch_table(spec: Mapping[str, Any], edge: str) -> _Table:
     rows = spec["last_unit"]
 
     def resolve(match: re.Match[str], day: date) -> str:
-        offset, unit = rows[match.group().casefold()]
+        offset, unit = rows[match.group()]
         if unit == "week":
             year, week, _ = (day + timedelta(days=int(offset))).isocalendar()
             return f"{year}-W{week:02}"
@@ -141,7 +164,7 @@ def _stretch_table(spec: Mapping[str, Any], edge: str) -> _Table:
 
     longest = sorted(rows, key=len, reverse=True)
     ahead = f"(?!{spec['not_before']})" if "not_before" in spec else ""
-    return _Table(_compile(f"{edge}(?:{'|'.join(longest)}){edge}{ahead}"), resolve)
+    return _Table(re.compile(f"{edge}(?:{'|'.join(longest)}){edge}{ahead}"), resolve)
 
 
 def _span_table(spec: Mapping[str, Any], edge: str) -> _Table:
@@ -158,7 +181,7 @@ def _span_table(spec: Mapping[str, Any], edge: str) -> _Table:
 
     def resolve(match: re.Match[str], day: date) -> str:
         name = "ago" if match["ago"] else "ahead"
-        told, unit = match[f"{name}_count"].casefold(), match[f"{name}_unit"].casefold()
+        told, unit = match[f"{name}_count"], match[f"{name}_unit"]
         count = (int(told) if told.isdigit() else int(spec["numbers"][told])) * (-1 if name == "ago" else 1)
         if unit in months:
             return _months_later(day, count).isoformat()[:7]
@@ -166,7 +189,7 @@ def _span_table(spec: Mapping[str, Any], edge: str) -> _Table:
             return f"{day.year + count:04}"
         return (day + timedelta(days=count * int(spec["units"][unit]))).isoformat()
 
-    return _Table(_compile(f"{edge}(?:{'|'.join(parts)}){edge}"), resolve)
+    return _Table(re.compile(f"{edge}(?:{'|'.join(parts)}){edge}"), resolve)
 
 
 def _months_later(day: date, months: int) -> date:
@@ -175,10 +198,6 @@ def _months_later(day: date, months: int) -> date:
 
 
 _UNSPACED = frozenset({"zh", "ja", "ko"})
-_TABLES = {
-    name: _tables(spec, spaced=name not in _UNSPACED) for name, spec in load("extract", "dates")["languages"].items()
-}
-_PAST = {
-    name: _past_table(spec, r"\b" if name not in _UNSPACED else "")
-    for name, spec in load("extract", "dates")["languages"].items()
+_TONGUES = {
+    name: _tongue(spec, spaced=name not in _UNSPACED) for name, spec in load("extract", "dates")["languages"].items()
 }

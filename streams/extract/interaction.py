@@ -12,6 +12,7 @@ from schemas.facts import PREVIEW_CHARACTERS, Extraction, Skip
 from streams.extract.blocks import blocks_of, without_outer_quotes
 from streams.extract.dialogue import question_of
 from streams.extract.drafts import Draft, fact_of
+from streams.extract.lowered import lowered
 from streams.extract.profiles import ALL, Profile, sorted_by
 from streams.extract.significance import TOO_MANY
 from streams.extract.turns import EXTRACTOR, MAX_CONTEXT, MAX_FACTS, read_turn
@@ -29,9 +30,7 @@ _ROLES: dict[str, Role] = {
     "system": "system",
     "tool": "tool",
 }
-_SPEECH = re.compile(
-    rf"^[ \t>*_#]{{0,6}}({'|'.join(_ROLES)})[*_]{{0,2}}\s*[:\uff1a][*_]{{0,2}}[ \t]*", re.IGNORECASE | re.MULTILINE
-)
+_SPEECH = re.compile(rf"^[ \t>*_#]{{0,6}}({'|'.join(_ROLES)})[*_]{{0,2}}\s*[:\uff1a][*_]{{0,2}}[ \t]*", re.MULTILINE)
 
 
 def extract_interaction(
@@ -103,14 +102,14 @@ def _answers_by_code(before: Turn, turn: Turn) -> bool:
 
 def speeches_of(text: str) -> list[tuple[Role, str]]:
     """A text as speeches: (role, content), in order; blank ones are left out."""
-    marks = list(_SPEECH.finditer(text))
+    marks = list(_SPEECH.finditer(lowered(text)))
     if not marks:
         return [] if is_blank(text) else [("user", text)]
     opening = text[: marks[0].start()]
     speeches: list[tuple[Role, str]] = [] if _is_preamble(opening) else [("user", opening)]
     for mark, following in zip(marks, [*marks[1:], None], strict=True):
         content = text[mark.end() : following.start() if following else len(text)]
-        speeches.append((_ROLES[mark.group(1).casefold()], without_outer_quotes(content.strip())))
+        speeches.append((_ROLES[mark.group(1)], without_outer_quotes(content.strip())))
     return [(role, content) for role, content in speeches if not is_blank(content)]
 
 

@@ -31,8 +31,9 @@ def _compiled(name: str) -> dict[str, re.Pattern[str]]:
     return {language: re.compile(pattern, _FLAGS) for language, pattern in _DATA[name].items()}
 
 
-_HANGS_ON, _RUNS_ON, _TELLS_ON, _JOINTS, _HEAD_ENDS, _TRAILS, _LEANS = map(
-    _compiled, ("hangs_on", "runs_on", "tells_on", "joints", "head_ends", "trails", "leans")
+_HANGS_ON, _RUNS_ON, _TELLS_ON, _JOINTS, _HEAD_ENDS, _TRAILS, _LEANS, _RELATIVE, _GIVEN = map(
+    _compiled,
+    ("hangs_on", "runs_on", "tells_on", "joints", "head_ends", "trails", "leans", "relative", "given"),
 )
 _OWNED = re.compile(_DATA["owned"], _FLAGS)
 _COMMA = re.compile(r"\s*[,;\uff0c]\s*|\s+-+\s+|\.{2,}\s*|[!.]\s+")
@@ -134,11 +135,27 @@ def _question_behind(text: str, language: str, *, answers: bool) -> tuple[str, P
         cuts = [(cut.start(), cut.end()) for cut in _COMMA.finditer(text) if hangs_on.match(text, cut.end())]
     if runs_on is not None:
         cuts += [(match.start(), match.start()) for match in runs_on.finditer(text)]
-    for start, end in sorted(cuts):
-        head = text[:start]
-        if stands(head, language, answers=answers) and not spoken("question", head, language):
+    cuts.sort()
+    relative = _RELATIVE.get(language)
+    for start, end in cuts:
+        if relative is not None and (start, end) != cuts[-1] and relative.match(text, end):
+            continue
+        head = _without_reason_word(text[:start], language)
+        if head is None and stands(text[:start], language, answers=answers):
+            head = text[:start]
+        if head is not None and not spoken("question", head, language):
             return head, Part(text[end:].strip(), significance.QUESTION)
     return text, None
+
+
+def _without_reason_word(text: str, language: str) -> str | None:
+    """A reason told by itself, "I moved to Ulm" of "since I moved to Ulm"; None where the text is no such thing."""
+    given = _GIVEN[language].match(text) if language in _GIVEN else None
+    told = text[given.end() :] if given is not None else ""
+    if language != "zh" and len(_WORD.findall(told)) <= MIN_WORDS:
+        return None
+    takes_verb = given is not None and given.end() == 0  # the grammars read no verb at the end
+    return told if takes_verb or read_claim(told, language).is_read else None
 
 
 def _question_before(text: str, language: str) -> tuple[Part | None, str]:

@@ -1,7 +1,8 @@
 """What a pronoun stands for in languages other than English, by the gender that articles tell.
 
 Rule of this file: pronouns and articles are data (``dialogue.yaml``); only the nearest sentence that has a thing of
-that gender is asked, and where none has, the words stay as told.
+that gender is asked, and where none has, the words stay as told. Articles are matched in small letters, so that what
+was matched is a key of their table.
 """
 
 import re
@@ -10,6 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from streams.extract.antecedents import LOOK_BACK, Resolved, Said
+from streams.extract.lowered import lowered
 from streams.extract.reading import read_claim
 from streams.ruledata import load
 
@@ -17,7 +19,8 @@ from streams.ruledata import load
 @dataclass(frozen=True)
 class _Tongue:
     pronoun: re.Pattern[str]
-    things: re.Pattern[str]
+    article: re.Pattern[str]
+    thing: re.Pattern[str]
     articles: dict[str, tuple[str, frozenset[str]]]
     """Article → the definite one to tell the thing with, and the pronouns that can stand for it."""
 
@@ -30,7 +33,8 @@ def _tongue(spec: dict[str, str]) -> _Tongue:
     names = "|".join(map(re.escape, sorted(articles, key=len, reverse=True)))
     return _Tongue(
         re.compile(spec["pronoun"], re.IGNORECASE | re.DOTALL),
-        re.compile(spec["things"].replace("{articles}", names)),
+        re.compile(spec["article"].replace("{articles}", names)),
+        re.compile(spec["thing"]),
         articles,
     )
 
@@ -63,8 +67,13 @@ def told_in_full(pronoun: re.Match[str], language: str, before: Sequence[Said], 
 
 
 def _thing(tongue: _Tongue, said: Said, pronoun: str) -> str | None:
-    for match in tongue.things.finditer(said.text):
-        definite, pronouns = tongue.articles[match["article"].casefold()]
+    place = 0
+    for article in tongue.article.finditer(lowered(said.text)):
+        thing = tongue.thing.match(said.text, article.end()) if article.start() >= place else None
+        if thing is None:
+            continue
+        place = thing.end()
+        definite, pronouns = tongue.articles[article.group()]
         if pronoun in pronouns:
-            return f"{definite}{match['thing']}" if definite.endswith("'") else f"{definite} {match['thing']}".strip()
+            return f"{definite}{thing['name']}" if definite.endswith("'") else f"{definite} {thing['name']}".strip()
     return None

@@ -17,7 +17,7 @@ import numpy as np
 
 from lakehouse import tables
 from lakehouse.digest import Digest, digest_of
-from lakehouse.embedding.embedder import Vectors
+from lakehouse.embedding.embedder import Embedder, Vectors
 from lakehouse.known import KnownScopes
 from lakehouse.store import Lake
 from lakehouse.tables import LakeShape
@@ -171,12 +171,19 @@ class World:
     topics: Topics = field(default_factory=Topics)
     settings: Settings = field(default_factory=lambda: Settings(name=NAME, partitions=PARTITIONS))
     now: datetime = START + timedelta(days=60)
+    embedder: Embedder = field(default_factory=WordEmbedder)
 
     @classmethod
-    async def make(cls, folder: Path) -> "World":
+    async def make(cls, folder: Path, embedder: Embedder | None = None) -> "World":
         """An empty one."""
-        await Lake.make(str(folder), LakeShape(PARTITIONS, WordEmbedder.id, DIMENSION))
-        return cls(str(folder))
+        made = cls(str(folder)) if embedder is None else cls(str(folder), embedder=embedder)
+        await Lake.make(made.uri, made.shape)
+        return made
+
+    @property
+    def shape(self) -> LakeShape:
+        """Of its lake."""
+        return LakeShape(PARTITIONS, self.embedder.id, self.embedder.dimension)
 
     def copied(self, folder: Path) -> "World":
         """Another one whose lake begins as this one is, with nothing on its topics."""
@@ -199,16 +206,16 @@ class World:
     async def worker(self, clock: Callable[[], datetime] | None = None) -> Worker:
         """A process that has just started."""
         connection = Perilous(await tables.connect(self.uri))
-        lake = Lake(self.uri, connection, LakeShape(PARTITIONS, WordEmbedder.id, DIMENSION))
+        lake = Lake(self.uri, connection, self.shape)
         masker, metrics = self.settings.masker(), Metrics()
         ports = Ports(
             settings=self.settings,
             lake=lake,
-            embedder=WordEmbedder(),
+            embedder=self.embedder,
             outbox=ListOutbox(self.settings, self.topics),
             masker=masker,
             judge=Judge(self.settings, metrics, masker.text, RULES),
-            known=KnownScopes(DIMENSION, self.settings.scope_cache_rows),
+            known=KnownScopes(self.embedder.dimension, self.settings.scope_cache_rows),
             metrics=metrics,
             rules=RULES,
             clock=clock or self.tick,

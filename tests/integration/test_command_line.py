@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 
 from schemas.conversation import Scope
+from schemas.retrieval import HistoryTurn
+from streams.client import MemoryClient
 from streams.deployment import environment
 from tests.integration.stage import Deployment
 
@@ -96,6 +98,52 @@ def test_the_command_line_judges_results_and_shows_what_was_said_of_them(shared:
     assert shared.cli("feedback", "987", "--used", scope=scope).returncode == 1
     for wrong in (["1"], ["--used"], ["1", "--used", "--helpful"], ["0", "--used"], ["x", "--used"]):
         assert shared.cli("feedback", *wrong, scope=scope).returncode == 2
+
+
+def test_the_command_line_asks_for_turns_with_what_was_said_before_and_has_answers_explained(
+    shared: Deployment, scope: Scope
+) -> None:
+    for minute, text in enumerate(("I live in Bonn.", "I moved to Kiel.")):
+        assert shared.cli("say", text, "--at", f"2026-03-02T10:0{minute}:00Z", scope=scope).returncode == 0
+
+    asked = shared.cli("ask", "Where do I live now?", "--explain", "--json", "--preset", "high_recall", scope=scope)
+    (reply,) = lines(asked.stdout)
+    why = reply["results"][0]["explanation"]
+    assert (asked.returncode, reply["results"][0]["id"], why["old_memory"]) == (0, "1", "I live in Bonn.")
+    assert (why["revision"], len(why["sourceTurnIds"])) == (2, 1)
+
+    shown = shared.cli("ask", "Where do I live now?", "--explain", scope=scope)
+    head, *rows = shown.stdout.splitlines()
+    assert head.split()[:7] == ["#", "id", "score", "semantic", "keyword", "hybrid", "rerank"]
+    assert "2, was: I live in Bonn." in " ".join(" ".join(rows).split())
+
+    follow_up = ("ask", "Since when?", "--kind", "episode", "--json")
+    said = shared.cli(*follow_up, "--history", "Do I live in Kiel?", scope=scope)
+    first, *_ = lines(said.stdout)[0]["results"]
+    assert (first["id"].partition(":")[0], first["text"]) == ("turn", "I moved to Kiel.")
+    assert lines(shared.cli(*follow_up, scope=scope).stdout)[0]["results"] == []
+    told = shared.cli("ask", "Where do I live?", "--rerank", scope=scope)
+    assert (told.returncode, told.stderr) == (0, "degraded: rerank: no reranker is configured\n")
+
+
+async def test_the_client_asks_with_all_that_a_question_may_have(memory: MemoryClient) -> None:
+    await memory.publish_and_wait("I moved to Kiel.")
+
+    reply = await memory.ask(
+        "And where is that?",
+        kinds=["knowledge", "episode"],
+        history=["Tell me about Kiel.", HistoryTurn(role="assistant", content="A city.")],
+        used=[1, "turn:x"],
+        explain=True,
+        rerank=False,
+        threshold=0.1,
+    )
+
+    assert reply.results
+    assert all(result.explanation for result in reply.results)
+    assert reply.degraded == ("used: episodes and external documents are not judged",)
+    event = await anext(memory.changes(follow=True, events=["NONE"]))
+    assert (event.id, event.feedback and event.feedback.value) == (1, "used")
 
 
 def test_a_change_of_what_is_not_there_is_a_failure_that_names_it(shared: Deployment, scope: Scope) -> None:

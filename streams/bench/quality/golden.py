@@ -49,7 +49,7 @@ class Expected:
 
     def fits(self, weighed: Weighed, event: MemoryEvent) -> bool:
         """Whether an outcome is about this fact, whatever was decided."""
-        return any(all(_in(word, text) for word in self.words) for text in (weighed.fact.text, event.text))
+        return any(all(holds(word, text) for word in self.words) for text in (weighed.fact.text, event.text))
 
 
 @dataclass(frozen=True)
@@ -176,7 +176,7 @@ def _judge(judged: Judged, said: Said, outcomes: list[tuple[Weighed, MemoryEvent
         right = right and event_right
         if expected.of:
             target = match[0].target if match else None
-            target_right = target is not None and all(_in(word, target.text) for word in expected.of)
+            target_right = target is not None and all(holds(word, target.text) for word in expected.of)
             judged.target.append(target_right)
             right = right and target_right
         if match is not None:
@@ -188,8 +188,8 @@ def _judge(judged: Judged, said: Said, outcomes: list[tuple[Weighed, MemoryEvent
 
 
 def _judge_state(judged: Judged, case: Case, texts: list[str]) -> bool:
-    right = all(any(_in(word, text) for text in texts) for word in case.holds)
-    right = right and not any(_in(word, text) for word in case.gone for text in texts)
+    right = all(any(holds(word, text) for text in texts) for word in case.holds)
+    right = right and not any(holds(word, text) for word in case.gone for text in texts)
     if case.current is not None:
         surplus = max(0, len(texts) - case.current)
         judged.surplus += [True] * surplus + [False] * (len(texts) - surplus)
@@ -205,7 +205,8 @@ def _outcome(weighed: Weighed, event: MemoryEvent) -> str:
     return f"      {event.event}{of}: {fact.text!r} {claim} ({event.reasoning})"
 
 
-def _in(word: str, text: str) -> bool:
+def holds(word: str, text: str) -> bool:
+    """Whether a text has a word, as the conversations name words."""
     return word.casefold() in text.casefold()
 
 

@@ -7,18 +7,19 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 
 from lakehouse.embedding import Embedder
+from lakehouse.retrieval.config import RAGConfig
 from lakehouse.retrieval.engine import Retrieval
 from lakehouse.store import Lake
 from schemas.retrieval import SearchRequest
-from streams.bench.retrieval.memlake import Answer, Searcher
+from streams.bench.retrieval.memlake import Answer, Open
 
 
 class Product:
     """Results with the turns that they come from, and the times that the search itself tells."""
 
-    def __init__(self, lake: Lake, embedder: Embedder) -> None:
+    def __init__(self, lake: Lake, embedder: Embedder, config: RAGConfig) -> None:
         self._now = datetime.min.replace(tzinfo=UTC)
-        self._retrieval = Retrieval(lake, embedder, lambda: self._now)
+        self._retrieval = Retrieval(lake, embedder, lambda: self._now, config=config)
 
     async def search(self, request: SearchRequest, asked_at: datetime) -> Answer:
         """See ``Searcher``."""
@@ -27,6 +28,6 @@ class Product:
         return Answer([hit.item.sources for hit in found.hits], asdict(found.times), found.degraded)
 
 
-def opened(lake: Lake, embedder: Embedder) -> Searcher:
-    """Open the product's search over a lake."""
-    return Product(lake, embedder)
+def opened(config: RAGConfig) -> Open:
+    """How the product's search is opened over a lake, with what the settings leave on."""
+    return lambda lake, embedder: Product(lake, embedder, config)

@@ -14,7 +14,7 @@ from typing import Final, Literal
 
 from streams.bench.figures import Figure
 from streams.bench.folder import sets_in
-from streams.bench.retrieval import beam, locomo, longmemeval
+from streams.bench.retrieval import beam, golden, locomo, longmemeval
 from streams.bench.retrieval.cases import Question, Unit
 from streams.bench.retrieval.lance import LanceHybrid
 from streams.bench.retrieval.memlake import Kinds, Memlake, Open
@@ -34,10 +34,10 @@ DEPTH: Final = 10
 
 @dataclass(frozen=True)
 class Part:
-    """A set: which files of a folder, and how they are read."""
+    """A set: which files of a folder (none where it lies beside the code), and how they are read."""
 
     name: str
-    kind: Literal["conversations", "haystacks", "chats"]
+    kind: Literal["conversations", "haystacks", "chats"] | None
     units_of: Callable[[tuple[Path, ...]], Iterator[Unit]]
 
 
@@ -45,6 +45,7 @@ SETS: Final = (
     Part("locomo", "conversations", locomo.units_of),
     Part("longmemeval", "haystacks", longmemeval.units_of),
     Part("beam", "chats", beam.units_of),
+    Part("golden", None, golden.units_of),
 )
 NAMES: Final = tuple(part.name for part in SETS)
 
@@ -104,11 +105,11 @@ async def measure(
         run = Run(Vectors(model), kinds, opened, errors)
         outcomes: list[Outcome] = []
         for part in (part for part in SETS if part.name in names):
-            paths: tuple[Path, ...] = getattr(files, part.kind)
-            if not paths:
+            paths: tuple[Path, ...] = getattr(files, part.kind) if part.kind else ()
+            if part.kind and not paths:
                 told(f"{part.name}: there are no files of {part.kind}")
             judged = (unit for unit in part.units_of(paths) if is_in(unit.name, split))
-            for unit in itertools.islice(judged, limit):
+            for unit in itertools.islice(judged, limit if part.kind else None):
                 told(f"{part.name}: {unit.name}, {len(unit.turns)} turns, {len(unit.questions)} questions")
                 outcomes += await outcomes_of(run, unit)
     return figures_of(outcomes), run.wrong

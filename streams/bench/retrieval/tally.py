@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from streams.bench.figures import Figure, figure
+from streams.bench.retrieval import golden
 from streams.bench.retrieval.cases import Question
 from streams.bench.retrieval.memlake import PRODUCT
 from streams.bench.retrieval.scores import bounds, is_newer_first, mean, recall, sessions_of
@@ -76,10 +77,13 @@ def figures_of(outcomes: Sequence[Outcome]) -> list[Figure]:
     by_set: dict[str, list[Outcome]] = {}
     for outcome in outcomes:
         by_set.setdefault(outcome.question.of, []).append(outcome)
+    own = by_set.pop(golden.OF, [])
     figures = [found for of, some in by_set.items() for found in _of_set(of, some)]
-    figures += _shares(CURRENT, _values(outcomes, _current), SIMILARITY)
+    theirs = [outcome for some in by_set.values() for outcome in some]
+    figures += _shares(CURRENT, _values(theirs, _current), SIMILARITY)
     for of, some in by_set.items():
         figures += _shares(f"{CURRENT}/{of}", _values(some, _current), SIMILARITY)
+    figures += _shares(f"{golden.OF}_{CURRENT}", _values(own, _current), SIMILARITY)
     return [*figures, *_times(outcomes), *_degraded(outcomes)]
 
 

@@ -11,19 +11,19 @@ from lakehouse.retrieval.names import known_names
 NOW = datetime(2023, 9, 20, 12, tzinfo=UTC)
 NAMES = known_names(["Caroline", "Anna", "staging database", "安娜", "Will", "Anna Berg"])
 ASPECTS: list[tuple[str, set[str]]] = [
-    ("When did Caroline move?", {"time"}),
+    ("When did Caroline move?", {"time", "past"}),
     ("Tell me when Anna moved", {"time"}),
-    ("How long ago did I buy it?", {"time"}),
+    ("How long ago did I buy it?", {"time", "past"}),
     ("Caroline moved when?", {"time"}),
-    ("Where does she live, and when did she move?", {"time"}),
-    ("What did I eat when I was in Rome?", set()),
+    ("Where does she live, and when did she move?", {"time", "past"}),
+    ("What did I eat when I was in Rome?", {"past"}),
     ("What's my current job?", {"latest"}),
-    ("What did I say last?", {"latest"}),
+    ("What did I say last?", {"latest", "past"}),
     ("What is the most recent version?", {"latest"}),
     ("What is my last name?", set()),
-    ("What did I do last week?", set()),
-    ("What was my first car?", {"first"}),
-    ("Where did I originally live?", {"first"}),
+    ("What did I do last week?", {"past"}),
+    ("What was my first car?", {"first", "past"}),
+    ("Where did I originally live?", {"first", "past"}),
     ("What is my first name?", set()),
     ("Wann hat Anna geheiratet?", {"time"}),
     ("Seit wann wohnt Anna hier?", {"time"}),
@@ -39,7 +39,7 @@ ASPECTS: list[tuple[str, set[str]]] = [
     ("我什么时候搬家的？", {"time"}),
     ("安娜现在住在哪里？", {"latest"}),
     ("我最初住在哪里？", {"first"}),
-    ("When did I first drive my latest car?", {"time", "first", "latest"}),
+    ("When did I first drive my latest car?", {"time", "first", "latest", "past"}),
 ]
 OF_WHOM: list[tuple[str, tuple[str, ...]]] = [
     ("Where does caroline live?", ("Caroline",)),

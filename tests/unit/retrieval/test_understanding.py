@@ -28,7 +28,7 @@ def test_a_question_is_told_in_full_in_more_words_in_parts_and_with_what_it_asks
         "what is her current job at app.core? (Caroline)",
     ]
     assert {"relocate", "occupation", "app", "core"} <= found.terms.keys()
-    assert found.asked.aspects == {"time", "latest"}
+    assert found.asked.aspects == {"time", "latest", "past"}
     assert found.asked.during == Stretch(datetime(2022, 1, 1, tzinfo=UTC), datetime(2023, 1, 1, tzinfo=UTC))
     assert found.asked.names == ("Caroline",)
 

@@ -1,0 +1,295 @@
+"""Indexes that follow the tables: at any moment they answer as one made anew, whoever wrote, whatever was let go."""
+
+import asyncio
+import random
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from lakehouse import episodes
+from lakehouse.maintenance import compact
+from lakehouse.retrieval.catalogue import Catalogue
+from lakehouse.retrieval.config import RAGConfig
+from lakehouse.retrieval.engine import Retrieval, Retrieved
+from lakehouse.store import Lake, Shard
+from lakehouse.turn_table import InputRow
+from schemas.conversation import Scope
+from schemas.facts import TurnRecord, turn_record_id
+from schemas.retrieval import SearchRequest
+from tests.unit.lakehouse.asking import NOW, ToldEmbedder
+from tests.unit.lakehouse.conftest import SHAPE, START, Story
+
+Stories = Callable[[str], Story]
+GOLDEN = Path(__file__).parents[2] / "data" / "golden"
+TURN = TurnRecord.decode((GOLDEN / "turn-record.v1.json").read_bytes())
+AXES = np.eye(8, dtype=np.float32)
+WORDS = ["tea", "city", "Rome", "Oslo", "walks", "Ann"]
+BOTH = ("knowledge", "episode")
+SHORT = timedelta(milliseconds=1)
+CASES: list[dict[str, Any]] = [
+    {"kinds": BOTH},
+    {"kinds": ("knowledge",)},
+    {"kinds": ("episode",), "mode": "keyword"},
+    {"asOf": START + timedelta(minutes=5)},
+    {"knownAt": START + timedelta(hours=4)},
+    {"kinds": BOTH, "filters": {"sessionId": "s"}},
+    {"mode": "semantic"},
+]
+
+
+def engine_of(lake: Lake, vector: Any = AXES[0], **config: Any) -> Retrieval:
+    return Retrieval(lake, ToldEmbedder(vector), lambda: NOW, config=RAGConfig(**config))
+
+
+def asked(scope: Scope, query: str = "Who walks in which city?", **fields: Any) -> SearchRequest:
+    return SearchRequest.from_wire({"scope": scope, "query": query, "similarity_threshold": 0.0, "top_k": 50} | fields)
+
+
+def seen(found: Retrieved) -> list[tuple[Any, ...]]:
+    return [(hit.item.kind, hit.item.key, hit.similarity, hit.coverage, hit.hybrid) for hit in found.hits]
+
+
+def texts(found: Retrieved) -> list[str]:
+    return [hit.item.text for hit in found.hits]
+
+
+async def say(shard: Shard, told: Story, offset: int, text: str, role: str = "user") -> None:
+    """Store a turn; its id is ``t`` and its offset."""
+    turn_id = f"t{offset}"
+    said = {"turn_id": turn_id, "content": text, "scope": told.scope, "session_id": "s", "role": role}
+    record = TURN.model_copy(
+        update={
+            "record_id": turn_record_id(told.scope, turn_id),
+            "turn": TURN.turn.model_copy(update=said),
+            "source": TURN.source.model_copy(update={"offset": offset}),
+        }
+    )
+    await shard.commit_inputs([InputRow(record, told.vector(text) if role == "user" else None)])
+
+
+class Writer:
+    """Does to one scope whatever a worker may do, by dice, through one of two handles of the lake."""
+
+    def __init__(self, told: Story, shards: list[Shard], dice: random.Random) -> None:
+        self.told, self.shards, self.dice, self.turns = told, shards, dice, 0
+
+    async def step(self) -> None:
+        told, dice, shard = self.told, self.dice, self.dice.choice(self.shards)
+        text = " ".join(dice.sample(WORDS, 3))
+        kind = dice.choice(["add", "add", "say", "say", "update", "delete", "restore", "none", "judge", "compact"])
+        current = [row.event.id for row in told.memory.current]
+        turn = (f"t{dice.randint(1, self.turns)}",) if self.turns else ()
+        match kind:
+            case "say":
+                self.turns += 1
+                await say(shard, told, self.turns, text)
+                return
+            case "compact":
+                await compact(shard, dice.choice(["memories", "turns"]), SHORT)
+                return
+            case "add":
+                rows = told.add(text, source_turn_ids=turn)
+            case "update" if current:
+                rows = told.update(dice.choice(current), text, source_turn_ids=turn)
+            case "delete" if current:
+                rows = told.delete(dice.choice(current), source_turn_ids=turn)
+            case "restore" if told.memory.retired:
+                rows = told.restore(dice.choice(sorted(told.memory.retired)))
+            case "judge" if current:
+                value = {"feedback": {"value": dice.choice(["helpful", "unhelpful", "withdrawn"])}}
+                rows = told.nothing(
+                    text,
+                    fact_id=None,
+                    command_id="c",
+                    memory_id=dice.choice(current),
+                    source_turn_ids=(),
+                    metadata=value,
+                )
+            case _:
+                rows = told.nothing(text, source_turn_ids=turn)
+        await shard.commit_memories(rows)
+        await episodes.settle(shard, told.scope, told.memory, [rows[0].event])
+
+
+@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("sizes", [{}, {"cache_rows": 20}, {"most_rows": 4}], ids=["kept", "evicted", "large"])
+async def test_any_course_of_writes_and_questions_is_answered_as_by_one_made_anew(
+    lake: Lake, uri: str, story: Stories, seed: int, sizes: dict[str, int]
+) -> None:
+    other = await Lake.open(uri)
+    dice = random.Random(seed)
+    shards = [await lake.shard(0), await other.shard(0)]
+    writers = [Writer(story(name), shards, dice) for name in ("ann", "bo", "cy")]
+    reader = engine_of(await Lake.open(uri), **sizes)
+
+    for _ in range(30):
+        writer = dice.choice(writers)
+        await writer.step()
+        for _ in range(dice.randint(0, 2)):
+            request = asked(dice.choice(writers).told.scope, **dice.choice(CASES))
+            anew = engine_of(lake, **sizes | {"cache_rows": 10_000})
+            found, expected = await reader.search(request), await anew.search(request)
+            assert seen(found) == seen(expected), request
+            assert found.degraded == expected.degraded == ()
+
+
+async def test_a_large_scope_and_a_kept_one_find_the_same(lake: Lake, story: Stories) -> None:
+    shard, dice = await lake.shard(0), random.Random(9)
+    writer = Writer(story("ann"), [shard], dice)
+    for _ in range(40):
+        await writer.step()
+
+    for case in CASES:
+        kept, large = [
+            await engine_of(lake, most_rows=most).search(asked(writer.told.scope, **case)) for most in (99, 1)
+        ]
+        assert kept.hits
+        assert {one[:3] for one in seen(kept)} == {one[:3] for one in seen(large)}, case
+
+
+async def test_an_index_becomes_large_when_the_scope_outgrows_it(lake: Lake, story: Stories) -> None:
+    shard, told = await lake.shard(0), story("ann")
+    catalogue = Catalogue(SHAPE.dimension, 1000, most_rows=5)
+    for number in range(8):
+        await shard.commit_memories(told.add(f"fact {number}"))
+        kept = await catalogue.kept(shard, told.scope, "knowledge")
+        assert (kept.large, len(kept.index)) == ((False, number + 1) if number < 5 else (True, 0))
+
+
+async def test_a_position_is_never_given_twice(lake: Lake, story: Stories) -> None:
+    shard, told, catalogue = await lake.shard(0), story("ann"), Catalogue(SHAPE.dimension, 1000)
+    positions = []
+    for rows in (told.add("a"), told.add("b"), told.delete(2), told.nothing("a")):
+        await shard.commit_memories(rows)
+        positions.append((await catalogue.kept(shard, told.scope, "knowledge")).position)
+        assert (await catalogue.kept(shard, told.scope, "knowledge")).position == positions[-1]
+    catalogue.clear()
+    positions.append((await catalogue.kept(shard, told.scope, "knowledge")).position)
+
+    assert len(set(positions)) == 5
+
+
+async def test_what_was_deleted_while_its_index_was_let_go_is_not_answered_from_what_is_kept(
+    lake: Lake, story: Stories
+) -> None:
+    shard, ann, bo = await lake.shard(0), story("ann"), story("bo")
+    await shard.commit_memories([*ann.add("walks in Rome"), *ann.add("walks in Oslo"), *bo.add("walks")])
+    reader = engine_of(lake, cache_rows=1)
+    assert len(texts(await reader.search(asked(ann.scope)))) == 2
+
+    await shard.commit_memories(ann.delete(1))
+    await reader.search(asked(bo.scope))
+
+    assert texts(await reader.search(asked(ann.scope))) == ["walks in Oslo"]
+
+
+async def test_an_index_let_go_in_the_middle_of_a_question_is_not_kept_as_what_came_after_it(
+    lake: Lake, story: Stories, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shard, told = await lake.shard(0), story("ann")
+    await shard.commit_memories(told.add("walks in Rome"))
+    reader, version = engine_of(lake), shard.version
+    stop, at_it = asyncio.Event(), asyncio.Event()
+
+    async def slow(kind: Any) -> int:
+        if kind == "episode" and not at_it.is_set():
+            at_it.set()
+            await stop.wait()
+        return await version(kind)
+
+    monkeypatch.setattr(shard, "version", slow)
+    first = asyncio.create_task(reader.search(asked(told.scope, kinds=BOTH)))
+    await at_it.wait()
+    reader._catalogue.clear()
+    await shard.commit_memories(told.update(1, "walks in Oslo"))
+    await reader.search(asked(told.scope, "else", kinds=BOTH))
+    stop.set()
+    await first
+
+    assert texts(await reader.search(asked(told.scope, kinds=BOTH))) == ["walks in Oslo"]
+
+
+async def test_rows_are_kept_within_their_bound_and_what_was_asked_last_stays(lake: Lake, story: Stories) -> None:
+    shard, stories = await lake.shard(0), [story(f"user {number}") for number in range(30)]
+    await shard.commit_memories([row for told in stories for n in range(20) for row in told.add(f"fact {n}")])
+    catalogue = Catalogue(SHAPE.dimension, 100)
+
+    for told in stories:
+        assert len((await catalogue.kept(shard, told.scope, "knowledge")).index) == 20
+        assert sum(len(kept.index) for kept in catalogue._kept.values()) <= 100
+    assert [key for key, _ in catalogue._kept] == [told.scope.key for told in stories[-5:]]
+
+
+async def test_scopes_that_know_nothing_are_bounded_too(lake: Lake, story: Stories) -> None:
+    shard, catalogue = await lake.shard(0), Catalogue(SHAPE.dimension, 100)
+
+    for number in range(20):
+        await catalogue.kept(shard, story(f"user {number}").scope, "knowledge")
+
+    assert len(catalogue._kept) == 6
+
+
+async def test_one_larger_than_the_bound_is_kept_alone(lake: Lake, story: Stories) -> None:
+    shard, told = await lake.shard(0), story("ann")
+    await shard.commit_memories([row for n in range(40) for row in told.add(f"fact {n}")])
+    catalogue = Catalogue(SHAPE.dimension, 10)
+
+    assert len((await catalogue.kept(shard, told.scope, "knowledge")).index) == 40
+    assert len(catalogue._kept) == 1
+
+
+async def test_what_a_tool_said_is_no_answer_and_harms_none(lake: Lake, story: Stories) -> None:
+    shard, told = await lake.shard(0), story("ann")
+    await say(shard, told, 1, "walks in Rome")
+    await say(shard, told, 2, "walks in Oslo", role="tool")
+    reader = engine_of(lake)
+
+    assert texts(await reader.search(asked(told.scope, kinds=("episode",)))) == ["walks in Rome"]
+    await say(shard, told, 3, "You walk.", role="system")
+    await say(shard, told, 4, "walks in Lima")
+    for filters in ({}, {"sessionId": "s"}):
+        found = await reader.search(asked(told.scope, kinds=("episode",), filters=filters))
+        assert sorted(texts(found)) == ["walks in Lima", "walks in Rome"]
+
+
+async def test_two_questions_during_a_commit_read_it_once_and_both_whole(lake: Lake, story: Stories) -> None:
+    shard, told = await lake.shard(0), story("ann")
+    reader = engine_of(lake)
+    for number in range(15):
+        rows = [*told.add(f"walks {number}"), *told.add(f"city {number}")]
+        commit = asyncio.create_task(shard.commit_memories(rows))
+        answers = await asyncio.gather(*(reader.search(asked(told.scope, query)) for query in ("walks", "city")))
+        assert all(len(found.hits) in {2 * number, 2 * number + 2} for found in answers)
+        await commit
+        assert len((await reader.search(asked(told.scope))).hits) == 2 * number + 2
+
+
+async def test_what_is_said_of_results_while_it_is_read_is_not_missed(
+    lake: Lake, story: Stories, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shard, told, catalogue = await lake.shard(0), story("ann"), Catalogue(SHAPE.dimension, 100)
+    await shard.commit_memories(told.add("a"))
+    await catalogue.kept(shard, told.scope, "knowledge")
+    read, stop, at_it = shard.feedback, asyncio.Event(), asyncio.Event()
+
+    async def slow(scope: Scope) -> Any:
+        found = await read(scope)
+        at_it.set()
+        await stop.wait()
+        return found
+
+    monkeypatch.setattr(shard, "feedback", slow)
+    first = asyncio.create_task(catalogue.feedback(shard, told.scope))
+    await at_it.wait()
+    value = {"feedback": {"value": "helpful"}}
+    await shard.commit_memories(told.nothing("a", fact_id=None, command_id="c", memory_id=1, metadata=value))
+    await catalogue.kept(shard, told.scope, "knowledge")
+    stop.set()
+
+    assert await first == ()
+    assert [one.value for one in await catalogue.feedback(shard, told.scope)] == ["helpful"]
+    assert await catalogue.feedback(shard, told.scope) is await catalogue.feedback(shard, told.scope)
