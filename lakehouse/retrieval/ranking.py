@@ -33,7 +33,7 @@ BESIDE_TURNS: Final = 0.9
 """Factor of a memory's hybrid score where turns are ranked beside it: it is short, and so close sooner."""
 ALIKE: Final = 0.6
 """Share of a turn's words that a memory must have to stand for it."""
-CANDIDATES: Final = 100
+CANDIDATES: Final = 60
 """Of an index that are looked at one by one."""
 RECENT: Final = 20
 SAME_THING: Final = 0.5
