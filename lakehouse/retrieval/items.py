@@ -18,7 +18,6 @@ from schemas.facts import TurnRecord
 from schemas.memory import MemoryEvent
 from schemas.retrieval import Kind
 
-
 USER: Final = "user"
 """By which name a scope knows whose memory it is."""
 

@@ -36,6 +36,8 @@ ALIKE: Final = 0.6
 CANDIDATES: Final = 60
 """Of an index that are looked at one by one."""
 RECENT: Final = 20
+STEP: Final = 0.0001
+"""What puts one score above another: the last digit of a rounded one."""
 SAME_THING: Final = 0.5
 SAME_RANGE: Final = 0.7
 ASKED_SHARE: Final = 1 / 3
@@ -188,7 +190,7 @@ def _most(turns: Mapping[str, float], of: Iterable[str]) -> float:
 
 
 def _above(score: float) -> float:
-    return min(1.0, score + 10**-DIGITS)
+    return min(1.0, score + STEP)
 
 
 def _spread(values: Any, alive: Any) -> Any:

@@ -19,10 +19,9 @@ ROOT = Path(__file__).parents[2]
 ROOMS = ("schemas", "lakehouse", "streams")
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 EXTRAS: dict[str, list[str]] = PROJECT["optional-dependencies"]
-DIRECT = [Requirement(text) for text in [*PROJECT["dependencies"], *EXTRAS["export"], *EXTRAS["bench"], *EXTRAS["dev"]]]
-ALLOWED_TO_IMPORT = {
-    canonicalize_name(Requirement(t).name) for t in [*PROJECT["dependencies"], *EXTRAS["export"], *EXTRAS["bench"]]
-}
+TO_RUN = [*PROJECT["dependencies"], *(text for name in ("export", "rerank", "bench") for text in EXTRAS[name])]
+DIRECT = [Requirement(text) for text in [*TO_RUN, *EXTRAS["dev"]]]
+ALLOWED_TO_IMPORT = {canonicalize_name(Requirement(text).name) for text in TO_RUN}
 BY_ANOTHER_NAME = {
     "Stemmer": "PyStemmer",
     "faust": "faust-streaming",

@@ -18,6 +18,8 @@ CONTRACTS = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["import
 PURE = next(contract for contract in CONTRACTS if contract["id"] == "pure")
 IO_LIBRARIES = sorted(set(PURE["forbidden_modules"]) - sys.stdlib_module_names)
 FORKING = {"multiprocessing", "ProcessPoolExecutor", "fork", "forkpty"}
+SPAWNING, SPAWNED = {"multiprocessing", "ProcessPoolExecutor"}, "mp_context=get_context('spawn')"
+"""Fine where every pool spawns."""
 MOST_LINES_OF_A_FILE = 400
 MOST_LINES_OF_A_FUNCTION = 40
 
@@ -63,7 +65,14 @@ def test_a_fresh_interpreter_that_imports_a_pure_module_has_loaded_no_io_library
 
 @pytest.mark.parametrize("path", SOURCES, ids=_name)
 def test_nothing_forks_since_threads_of_the_lake_do_not_survive_it(path: Path) -> None:
-    assert set(_names_used(_parse(path))) & FORKING == set()
+    tree = _parse(path)
+    assert set(_names_used(tree)) & FORKING - SPAWNING == set()
+    pools = [ast.unparse(node) for node in ast.walk(tree) if isinstance(node, ast.Call) and _is_pool(node)]
+    assert [pool for pool in pools if SPAWNED not in pool] == []
+
+
+def _is_pool(call: ast.Call) -> bool:
+    return ast.unparse(call.func).endswith("ProcessPoolExecutor")
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=_name)

@@ -1,4 +1,4 @@
-"""Asking one shard with a question's vector by hand: the product's engine, with an embedder that is told what to say."""
+"""Asking one shard with a question's vector by hand: the product's engine, with an embedder told what to say."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
