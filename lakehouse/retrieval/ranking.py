@@ -21,6 +21,10 @@ CLOSENESS: Final = 0.6
 WORDS: Final = 0.4
 NAMED: Final = 0.2
 """Weights of what every hybrid score is made of; see ``score``."""
+CLOSE_RANGE: Final = 0.5
+WORD_RANGE: Final = 0.2
+"""Cosines that differ by less than .5, and word scores by less than .2 of what a text could have, are spread over less
+than 0 … 1: among few memories small differences would count as much as large ones."""
 DURING: Final = 0.3
 """Weight of the time, where the question names one."""
 TOLD: Final = 0.15
@@ -118,10 +122,10 @@ def score(index: ScopeIndex, questions: Sequence[Question], kind: Kind) -> Score
     """Weigh every item of an index.
 
     Closeness c and words w (BM25) are each spread over 0 … 1, from the least to the most that this question finds in
-    this scope; n is whether the item is about or by somebody named. A memory then has (.6 c + .4 w + .2 n) / 1.2. For a
-    turn t, whether it told something, a, the words of the turns right before and after it, and s, its length up to 20
-    terms, join them: (.6 c + .4 w + .2 n + .15 t + .2 a + .1 s) / 1.65. Where the question names a time, that an item
-    is of it adds .3 to both sides of the division.
+    this scope, over less where that is not far; n is whether the item is about or by somebody named. A memory then has
+    (.6 c + .4 w + .2 n) / 1.2. For a turn t, whether it told something, a, the words of the turns right before and
+    after it, and s, its length up to 20 terms, join them: (.6 c + .4 w + .2 n + .15 t + .2 a + .1 s) / 1.65. Where the
+    question names a time, that an item is of it adds .3 to both sides of the division.
 
     Args:
         index: What may answer.
@@ -135,15 +139,15 @@ def score(index: ScopeIndex, questions: Sequence[Question], kind: Kind) -> Score
         told, length = index.marks()
         nearest = index.similarities(question.vectors[:1])
         total = (
-            CLOSENESS * _spread(nearest, alive)
-            + WORDS * (spread := _spread(words, alive))
+            CLOSENESS * _spread(nearest, alive, CLOSE_RANGE)
+            + WORDS * (spread := _spread(words, alive, WORD_RANGE * index.most_words(question.words)))
             + NAMED * index.named(question.names)
         )
         most = CLOSENESS + WORDS + NAMED
         if kind == "episode":
             before, after = index.beside()
             around = np.maximum(np.where(before >= 0, spread[before], 0.0), np.where(after >= 0, spread[after], 0.0))
-            total += TOLD * told + AROUND * _spread(around, alive) + SUBSTANCE * np.minimum(1.0, length / WORDY)
+            total += TOLD * told + AROUND * _spread(around, alive, 0.0) + SUBSTANCE * np.minimum(1.0, length / WORDY)
             most += TOLD + AROUND + SUBSTANCE
         closest = index.similarities(question.vectors) if len(question.vectors) > 1 else nearest
         similarity = np.maximum(similarity, closest)
@@ -193,12 +197,12 @@ def _above(score: float) -> float:
     return min(1.0, score + STEP)
 
 
-def _spread(values: Any, alive: Any) -> Any:
-    """The values over 0 … 1; all 0 where they are all the same."""
+def _spread(values: Any, alive: Any, least_range: float) -> Any:
+    """The values over 0 … 1, or over less where they differ by less than a range; all 0 where they are all the same."""
     if not alive.any():
         return values
     least, most = values[alive].min(), values[alive].max()
-    return np.zeros_like(values) if most <= least else (values - least) / (most - least)
+    return np.zeros_like(values) if most <= least else (values - least) / max(most - least, least_range)
 
 
 def hits_of(index: ScopeIndex, scores: Scores, *, mode: Mode, embedded: bool, threshold: float) -> list[Hit]:
@@ -289,7 +293,8 @@ def collapsed(hits: Sequence[Hit]) -> list[Hit]:
             if same is not hit and same.score >= hit.score:
                 continue
             memory = _same_as(hit, by_turn.get(hit.item.id, ()))
-            hit = memory or hit  # noqa: PLW2901 - it stands here instead
+            if memory is not None:  # it stands here instead
+                hit = replace(memory, hybrid=max(memory.hybrid, hit.hybrid))  # noqa: PLW2901
         kept.setdefault(f"{hit.item.kind}:{hit.item.key}", hit)
     return list(kept.values())
 

@@ -207,3 +207,7 @@ class ScopeIndex:
     def word_scores(self, terms: Mapping[str, float]) -> Any:
         """BM25 of each text; see ``WordIndex``."""
         return self._words.scores(terms, self.alive())
+
+    def most_words(self, terms: Mapping[str, float]) -> float:
+        """What a text could score by these words; see ``WordIndex``."""
+        return self._words.most(terms, self.alive())

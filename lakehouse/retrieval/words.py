@@ -76,16 +76,24 @@ class WordIndex:
         lengths = np.array(self._lengths)
         weight = 1.0 + SATURATION * (1.0 - LENGTH_SHARE + LENGTH_SHARE * lengths / (lengths[alive].mean() or 1.0))
         for term, share in terms.items():
-            places = self._holding(term)
-            places = places[alive[places]]
-            rarity = math.log(1.0 + (count - len(places) + 0.5) / (len(places) + 0.5))
-            total[places] += share * rarity * (SATURATION + 1.0) / weight[places]
+            places = self._holding(term, alive)
+            total[places] += share * _rarity(count, len(places)) * (SATURATION + 1.0) / weight[places]
         return total
 
-    def _holding(self, term: str) -> Any:
-        """Places of the texts that hold a form of the term."""
+    def most(self, terms: Mapping[str, float], alive: Any) -> float:
+        """What a very short text that holds every one of these terms would score; see ``scores``."""
+        count = int(alive.sum())
+        rarities = (share * _rarity(count, len(self._holding(term, alive))) for term, share in terms.items())
+        return math.fsum(rarities) * (SATURATION + 1.0) / (1.0 + SATURATION * (1.0 - LENGTH_SHARE))
+
+    def _holding(self, term: str, alive: Any | None = None) -> Any:
+        """Places of the texts that hold a form of the term; of those alone that are there, where that is told."""
         stems = dict.fromkeys(stem(term, language) for language, count in self._languages.items() if count)
         found = [np.array(self._stems[form]) for form in stems if form in self._stems]
-        if len(found) == 1:
-            return found[0]
-        return np.unique(np.concatenate(found)) if found else np.zeros(0, dtype=np.int64)
+        places = found[0] if len(found) == 1 else np.unique(np.concatenate([np.zeros(0, dtype=np.int64), *found]))
+        return places if alive is None else places[alive[places]]
+
+
+def _rarity(texts: int, holding: int) -> float:
+    """BM25's inverse document frequency."""
+    return math.log(1.0 + (texts - holding + 0.5) / (holding + 0.5))

@@ -25,8 +25,8 @@ def test_a_turn_is_an_item_with_the_record_it_holds() -> None:
     assert item.cited != memory(4, "x").cited
 
 
-def test_nobody_is_named_by_nothing_and_a_turn_without_facts_told_nothing() -> None:
-    assert turn(1, "Hi").who is None
-    assert turn(1, "Hi", name="  ").who is None
+def test_an_unnamed_turn_is_its_users_and_one_without_facts_told_nothing() -> None:
+    assert turn(1, "Hi").who == "user"
+    assert turn(1, "Hi", name="  ").who == "user"
     assert memory(1, "x").who is None
     assert not turn(1, "Hi").told
