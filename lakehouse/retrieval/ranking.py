@@ -43,9 +43,9 @@ RECENT: Final = 20
 STEP: Final = 0.0001
 """What puts one score above another: the last digit of a rounded one."""
 SAME_THING: Final = 0.5
-SAME_RANGE: Final = 0.7
+SAME_RANGE: Final = 0.8
 ASKED_SHARE: Final = 1 / 3
-"""Of the 20 best memories, two are about the same thing when their cosine is 0.5, the newer has 0.7 of the older's
+"""Of the 20 best memories, two are about the same thing when their cosine is 0.5, the newer has 0.8 of the older's
 hybrid score, and each holds a third of the words that say what is asked for."""
 
 
