@@ -64,6 +64,7 @@ ANSWERS = (
     "text",
     "sequence",
     "subject",
+    "role",
     "language",
     "source_session_id",
     "source_turn_ids",

@@ -75,6 +75,11 @@ class Item:
         return self.id if self.kind == "knowledge" else turn_cited(self.id)
 
     @property
+    def role(self) -> str:
+        """Who said it: "user", "assistant" and so on."""
+        return str(self.columns["role"])
+
+    @property
     def text(self) -> str:
         """What it says."""
         return str(self.columns["text"])

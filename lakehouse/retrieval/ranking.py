@@ -43,10 +43,11 @@ RECENT: Final = 20
 STEP: Final = 0.0001
 """What puts one score above another: the last digit of a rounded one."""
 SAME_THING: Final = 0.5
-SAME_RANGE: Final = 0.8
+SAME_RANGE: Final = 0.7
 ASKED_SHARE: Final = 1 / 3
-"""Of the 20 best memories, two are about the same thing when their cosine is 0.5, the newer has 0.8 of the older's
-hybrid score, and each holds a third of the words that say what is asked for."""
+"""Of the 20 best memories, two are about the same thing when their cosine is 0.5, the newer has 0.7 of the older's
+hybrid score, and each holds a third of the words that say what is asked for. What one role said is no newer state of
+what another did: a user's remark does not replace what an assistant made."""
 
 
 @dataclass(frozen=True)
@@ -178,7 +179,8 @@ def newer_first(index: ScopeIndex, hybrid: Any, content: Sequence[str], turns: M
     alike = vectors @ vectors.T >= SAME_THING
     newer = (at[:, None] < at[None, :]) & (before[None, :] >= SAME_RANGE * before[:, None])
     raised = hybrid.copy()
-    for older, later in np.argwhere(alike & newer):
+    roles = np.array([index.item(place).role for place in places])
+    for older, later in np.argwhere(alike & newer & (roles[:, None] == roles[None, :])):
         told = _most(turns, index.item(places[older]).sources)
         raised[places[later]] = max(raised[places[later]], _above(max(before[older], told)))
     for place in best:

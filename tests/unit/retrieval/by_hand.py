@@ -57,6 +57,7 @@ def memory(  # noqa: PLR0917 - a row of a table
             "text": text,
             "sequence": number,
             "subject": subject,
+            "role": told.role,
             "language": language,
             "source_session_id": told.source_session_id,
             "source_turn_ids": list(sources),

@@ -168,21 +168,29 @@ def raised(told: list[tuple[float, int, float, str]], content: tuple[str, ...] =
 
 
 def test_of_two_about_the_same_thing_the_newer_stands_first() -> None:
-    assert raised([(0.8, 1, 1.0, "city Rome"), (0.7, 2, 0.9, "city Oslo")]) == [0.8, 0.8001]
-    assert raised([(0.8, 2, 1.0, "city Rome"), (0.7, 1, 0.9, "city Oslo")]) == [0.8, 0.7]
-    assert raised([(0.8, 1, 1.0, "city Rome"), (0.7, 1, 0.9, "city Oslo")]) == [0.8, 0.7]
+    assert raised([(0.8, 1, 1.0, "city Rome"), (0.6, 2, 0.9, "city Oslo")]) == [0.8, 0.8001]
+    assert raised([(0.8, 2, 1.0, "city Rome"), (0.6, 1, 0.9, "city Oslo")]) == [0.8, 0.6]
+    assert raised([(0.8, 1, 1.0, "city Rome"), (0.6, 1, 0.9, "city Oslo")]) == [0.8, 0.6]
+
+
+def test_what_one_role_says_is_no_newer_state_of_what_another_made() -> None:
+    index = ScopeIndex(4)
+    index.put(memory(1, "city Rome", 1, role="assistant"), near(1.0))
+    index.put(memory(2, "city Oslo", 2, role="user"), near(0.9))
+
+    assert newer_first(index, np.array([0.8, 0.6]), ("city",), {}).tolist() == [0.8, 0.6]
 
 
 def test_what_is_about_something_else_or_far_behind_stays_where_it_is() -> None:
-    assert raised([(0.8, 1, 1.0, "city Rome"), (0.7, 2, 0.4, "city Oslo")]) == [0.8, 0.7]
-    assert raised([(0.8, 1, 1.0, "city Rome"), (0.63, 2, 0.9, "city Oslo")]) == [0.8, 0.63]
-    assert raised([(0.8, 1, 1.0, "city Rome"), (0.7, 2, 0.9, "tea")]) == [0.8, 0.7]
-    assert raised([(0.8, 1, 1.0, "city Rome"), (0.7, 2, 0.9, "city Oslo")], ()) == [0.8, 0.7]
+    assert raised([(0.8, 1, 1.0, "city Rome"), (0.6, 2, 0.4, "city Oslo")]) == [0.8, 0.6]
+    assert raised([(0.8, 1, 1.0, "city Rome"), (0.55, 2, 0.9, "city Oslo")]) == [0.8, 0.55]
+    assert raised([(0.8, 1, 1.0, "city Rome"), (0.6, 2, 0.9, "tea")]) == [0.8, 0.6]
+    assert raised([(0.8, 1, 1.0, "city Rome"), (0.6, 2, 0.9, "city Oslo")], ()) == [0.8, 0.6]
     assert newer_first(ScopeIndex(4), np.zeros(0), ("city",), {}).tolist() == []
 
 
 def test_the_newer_stands_before_the_turns_of_the_older_too_and_never_over_one() -> None:
-    two = [(0.8, 1, 1.0, "city Rome"), (0.7, 2, 0.9, "city Oslo")]
+    two = [(0.8, 1, 1.0, "city Rome"), (0.6, 2, 0.9, "city Oslo")]
 
     assert raised(two, t0=0.9, t1=0.95) == [0.8, 0.9001]
     assert raised([(1.0, 1, 1.0, "city Rome"), (0.8, 2, 0.9, "city Oslo")]) == [1.0, 1.0]
