@@ -74,6 +74,11 @@ class Item:
         """What results and citations call it: of the two kinds never the same."""
         return self.id if self.kind == "knowledge" else turn_cited(self.id)
 
+    @cached_property
+    def leaves_out_who(self) -> bool:
+        """Whether it is about or by somebody whom its text does not name, as a speaker's own words are."""
+        return self.who is not None and not set(self.who.split()) <= set(self.terms)
+
     @property
     def role(self) -> str:
         """Who said it: "user", "assistant" and so on."""

@@ -123,10 +123,11 @@ def score(index: ScopeIndex, questions: Sequence[Question], kind: Kind) -> Score
     """Weigh every item of an index.
 
     Closeness c and words w (BM25) are each spread over 0 … 1, from the least to the most that this question finds in
-    this scope, over less where that is not far; n is whether the item is about or by somebody named. A memory then has
-    (.6 c + .4 w + .2 n) / 1.2. For a turn t, whether it told something, a, the words of the turns right before and
-    after it, and s, its length up to 20 terms, join them: (.6 c + .4 w + .2 n + .15 t + .2 a + .1 s) / 1.65. Where the
-    question names a time, that an item is of it adds .3 to both sides of the division.
+    this scope, over less where that is not far; n is whether the item is about or by somebody named whom its text
+    leaves out. A memory then has (.6 c + .4 w + .2 n) / 1.2. For a turn t, whether it told something, a, the words of
+    the turns right before and after it, and s, its length up to 20 terms, join them:
+    (.6 c + .4 w + .2 n + .15 t + .2 a + .1 s) / 1.65. Where the question names a time, that an item is of it adds .3 to
+    both sides of the division.
 
     Args:
         index: What may answer.

@@ -125,7 +125,7 @@ class ScopeIndex:
         self._names[item.who] += by
         if self._names[item.who] == max(0, by):  # it is the first of its name, or was the last
             self._known = None
-        if not set(item.who.split()) <= set(item.terms):
+        if item.leaves_out_who:
             self._unsaid[item.who] += by
         self._silent = None
 
@@ -178,11 +178,11 @@ class ScopeIndex:
         return ((at >= since) & (at < until)).astype(np.float64)
 
     def named(self, names: frozenset[str]) -> Any:
-        """Whether each item is about or by one of these."""
+        """Whether each item is about or by one of these without saying so: where it says so, its words tell."""
         count = len(self._items)
-        if names.isdisjoint(self._names):
+        if names.isdisjoint(self._unsaid):
             return np.zeros(count)
-        found = (item is not None and item.who in names for item in self._items)
+        found = (item is not None and item.leaves_out_who and item.who in names for item in self._items)
         return np.fromiter(found, dtype=np.float64, count=count)
 
     def similarities(self, vectors: Sequence[Any]) -> Any:
