@@ -120,8 +120,10 @@ class Answer:
             self._ports.metrics.late_queries.inc()
             return ErrorReply(code="deadline_exceeded", message="the question came after its deadline")
         try:
-            async with asyncio.timeout(left), self._free:
-                return await self._found(request, left)
+            async with asyncio.timeout(left) as limit, self._free:
+                # what is spent waiting for its turn is gone
+                ends = limit.when() or 0.0
+                return await self._found(request, ends - asyncio.get_running_loop().time())
         except TimeoutError:
             return self._failed(request, Unavailable(f"no answer within {left:.1f} s"), "deadline_exceeded")
         except MemlakeError as error:

@@ -300,7 +300,7 @@ class Settings(BaseModel):
         """Budgets and features of retrieval.
 
         Raises:
-            Misconfigured: Something that is switched off is unknown.
+            Misconfigured: A name in ``search_with`` is unknown.
         """
         from lakehouse.retrieval.config import RAGConfig, searched_with  # noqa: PLC0415 - only workers search
 

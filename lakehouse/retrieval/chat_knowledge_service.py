@@ -102,7 +102,7 @@ class ChatKnowledgeService:
         started = time.perf_counter()
         found = await self.rag_service.within(request, left_s)
         threshold = request.similarity_threshold
-        for hit in found.rejected:
+        for hit in found.rejected if log.isEnabledFor(logging.DEBUG) else ():
             log.debug("Filtered out result (score %.2f < %s): %s...", hit.score, threshold, self._shown(hit.item.text))
         log.info(
             "Retrieved %d/%d facts (threshold: %s) in %.3fs",
