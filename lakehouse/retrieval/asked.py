@@ -10,14 +10,13 @@ from datetime import datetime
 from typing import Final, Literal, get_args
 
 from lakehouse.keywords import fold_text
+from lakehouse.retrieval.items import USER
 from lakehouse.retrieval.moments import Stretch, stretch_named
 from lakehouse.retrieval.names import NOBODY, KnownNames
 from lakehouse.retrieval.tokens import Read, is_han, listed, phrases, read, says
 from lakehouse.ruledata import load_data
 
 Aspect = Literal["time", "latest", "first", "past"]
-USER: Final = "user"
-"""Subject of what is known of the user."""
 _DATA: Final = load_data("lakehouse.retrieval", "asked")
 _CUES: Final = {aspect: phrases(_DATA[aspect]) for aspect in get_args(Aspect) if aspect != "past"}
 _PAST: Final = {language: phrases([row]) for language, row in _DATA["past"].items()}

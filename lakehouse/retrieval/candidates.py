@@ -15,7 +15,6 @@ from lancedb.expr import Expr, col, lit
 from lancedb.query import MatchQuery
 
 from lakehouse import memory_table, tables, turn_table
-from lakehouse.retrieval.catalogue import MOST_ROWS
 from lakehouse.retrieval.items import ITEM, KEY, is_found
 from lakehouse.retrieval.ranking import Question
 from lakehouse.retrieval.scope_index import ScopeIndex
@@ -45,7 +44,7 @@ def is_plain(request: SearchRequest) -> bool:
 
 
 async def read(
-    shard: Shard, request: SearchRequest, kind: Kind, question: Question, *, most_rows: int = MOST_ROWS
+    shard: Shard, request: SearchRequest, kind: Kind, question: Question, *, most_rows: int, large: bool = False
 ) -> Candidates:
     """Read what may answer one question.
 
@@ -55,6 +54,7 @@ async def read(
         kind: "knowledge" or "episode".
         question: As it is searched.
         most_rows: From how many rows on only the nearest are taken.
+        large: Whether there are known to be more: they are then not read to be counted.
 
     Raises:
         Unavailable: The lake cannot be read.
@@ -62,9 +62,11 @@ async def read(
     wanted = await _conditions(shard, request, kind)
     if wanted is None:
         return Candidates(ScopeIndex(shard.dimension))
-    rows, matrix = await shard.rows_of(request.scope, kind, wanted, most_rows + 1)
     failed: tuple[str, ...] = ()
-    if len(rows) > most_rows:
+    if not large:
+        rows, matrix = await shard.rows_of(request.scope, kind, wanted, most_rows + 1)
+        large = len(rows) > most_rows
+    if large:
         rows, matrix, failed = await _nearest(shard, request.scope, kind, wanted, question)
     index = ScopeIndex(shard.dimension)
     for columns, vector in zip(rows, matrix, strict=True):
@@ -116,11 +118,13 @@ def _filtered(filters: Filters) -> list[Expr]:
         found.append(tables.equals("domain", filters.domain))
     if filters.session_id is not None:
         found.append(tables.equals("source_session_id", filters.session_id))
-    if filters.since is not None:
-        found.append(col("valid_from") >= lit(filters.since))
-    if filters.until is not None:
-        found.append(col("valid_from") <= lit(filters.until))
-    return found
+    return [*found, *_between("valid_from", filters)]
+
+
+def _between(column: str, filters: Filters) -> list[Expr]:
+    since = [] if filters.since is None else [col(column) >= lit(filters.since)]
+    until = [] if filters.until is None else [col(column) <= lit(filters.until)]
+    return [*since, *until]
 
 
 def _in_time(request: SearchRequest) -> Expr:
@@ -152,8 +156,4 @@ def _of_turns(request: SearchRequest) -> Expr | None:
             found.append(col(column) <= lit(latest))
     if filters.session_id is not None:
         found.append(tables.equals("session_id", filters.session_id))
-    if filters.since is not None:
-        found.append(col("timestamp") >= lit(filters.since))
-    if filters.until is not None:
-        found.append(col("timestamp") <= lit(filters.until))
-    return tables.all_of(found)
+    return tables.all_of([*found, *_between("timestamp", filters)])

@@ -20,6 +20,7 @@ from typing import Any, Final
 from lancedb.expr import Expr, col, lit
 
 from lakehouse import tables, turn_table
+from lakehouse.retrieval.config import MOST_ROWS
 from lakehouse.retrieval.feedback import Judged, judged_by
 from lakehouse.retrieval.items import ITEM, KEY, is_found
 from lakehouse.retrieval.scope_index import ROOM, ScopeIndex
@@ -28,8 +29,6 @@ from lakehouse.versions import FOUND_BY_SEARCH
 from schemas.conversation import Scope
 from schemas.retrieval import Kind
 
-MOST_ROWS: Final = 20_000
-"""Of one scope and kind that are kept in memory; a larger one is searched in its table."""
 STATUS: Final[dict[Kind, str]] = {"knowledge": "current", "episode": turn_table.EPISODE}
 """Of the rows that a plain question is about."""
 

@@ -6,11 +6,14 @@ Rule of this file: values only, checked when they are made.
 from dataclasses import dataclass, fields, replace
 from typing import Final
 
+from lakehouse.retrieval.cache import TTL_S
 from lakehouse.retrieval.understanding import EVERYTHING, Switches
 from schemas.errors import Misconfigured
 
 POOL: Final = 50
 """Candidates that a reranker reads at most."""
+MOST_ROWS: Final = 20_000
+"""Of one scope and kind that are kept in memory; a larger one is searched in its table."""
 USUAL: Final = replace(EVERYTHING, synonyms=False, decomposition=False, symbols=False)
 """More words and parts gain on some questions and lose on others: see ``docs/quality.md``."""
 
@@ -35,10 +38,10 @@ class RAGConfig:
 
     timeout_s: float = 5.0
     embedding_share: float = 0.5
-    cache_ttl_s: float = 300.0
+    cache_ttl_s: float = TTL_S
     cache_entries: int = 1_000
     cache_rows: int = 50_000
-    most_rows: int = 20_000
+    most_rows: int = MOST_ROWS
     rerank_pool: int = POOL
     context_tokens: int = 2_000
     switches: Switches = USUAL

@@ -67,14 +67,12 @@ class Retrieved:
         rejected: The best of what did not reach the threshold, in order.
         degraded: What could not be had.
         times: What it took.
-        searched: The question as it was searched, where that differs from what was asked.
     """
 
     hits: tuple[Hit, ...] = ()
     rejected: tuple[Hit, ...] = ()
     degraded: tuple[str, ...] = ()
     times: Times = field(default_factory=Times, compare=False)
-    searched: str | None = None
 
 
 class Retrieval:
@@ -157,7 +155,9 @@ class Retrieval:
         started = time.perf_counter()
         indexes = await self._candidates(attempt, shard, known, questions[0])
         found = self._scored(request, indexes, questions, understood)
-        hits = ordered(_moved(found, await self._feedback(shard, request)), request.mode)
+        if self.config.feedback and "knowledge" in indexes:
+            found = _moved(found, await self._feedback(shard, request))
+        hits = ordered(found, request.mode)
         attempt.times.search_ms = (time.perf_counter() - started) * 1000
         hits = collapsed(await self._reranked(attempt, understood.whole.text, hits))
         passing = [hit for hit in hits if passes(hit, request.mode, request.similarity_threshold)]
@@ -167,7 +167,6 @@ class Retrieval:
             rejected=tuple(islice(failing, request.top_k)),
             degraded=tuple(dict.fromkeys(attempt.degraded)),
             times=attempt.times,
-            searched=understood.whole.text if understood.whole.text != request.query else None,
         )
 
     def _understood(self, request: SearchRequest, indexes: Sequence[ScopeIndex]) -> Understood:
@@ -215,11 +214,14 @@ class Retrieval:
     ) -> dict[Kind, ScopeIndex]:
         """What may answer: what is kept of the scope, or what is read for this question."""
         indexes: dict[Kind, ScopeIndex] = {}
+        plain = candidates.is_plain(attempt.request)
         for kind, index in known.items():
-            if index is not None and candidates.is_plain(attempt.request):
+            if plain and index is not None:
                 indexes[kind] = index
                 continue
-            got = await candidates.read(shard, attempt.request, kind, question, most_rows=self.config.most_rows)
+            got = await candidates.read(
+                shard, attempt.request, kind, question, most_rows=self.config.most_rows, large=plain
+            )
             attempt.degraded += got.failed
             indexes[kind] = got.index
         return indexes
@@ -233,15 +235,15 @@ class Retrieval:
     ) -> list[Hit]:
         """All candidates with their scores, in no order."""
         scores = {kind: score(index, questions, kind) for kind, index in indexes.items()}
-        turns: dict[str, float] = {}
         if "knowledge" in scores and "episode" in scores:
             scores["knowledge"] = scores["knowledge"].scaled(BESIDE_TURNS)
-            said = scores["episode"].hybrid
-            turns = {item.id: float(said[place]) for place, item in indexes["episode"].items()}
         aspects = understood.asked.aspects
         now = "latest" in aspects or aspects.isdisjoint({"first", "past"})
         if "knowledge" in scores and self.config.recency and now and questions[0].vectors:
-            told = scores["knowledge"]
+            told, turns = scores["knowledge"], dict[str, float]()
+            if "episode" in scores:
+                said = scores["episode"].hybrid
+                turns = {item.id: float(said[place]) for place, item in indexes["episode"].items()}
             hybrid = newer_first(indexes["knowledge"], told.hybrid, questions[0].content, turns)
             scores["knowledge"] = replace(told, hybrid=hybrid)
         return [
@@ -258,8 +260,6 @@ class Retrieval:
 
     async def _feedback(self, shard: Shard, request: SearchRequest) -> Mapping[int, float]:
         """What to multiply hybrid scores by, by memory."""
-        if not self.config.feedback:
-            return {}
         known_at = request.known_at
         said = await self._catalogue.feedback(shard, request.scope)
         return factors((one for one in said if known_at is None or one.recorded_at <= known_at), self._clock())

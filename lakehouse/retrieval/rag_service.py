@@ -21,7 +21,7 @@ from schemas.conversation import Scope
 from schemas.errors import Misconfigured, Unavailable
 from schemas.retrieval import SearchRequest
 
-MAX_RESULTS: Final = 5
+RESULTS: Final = 5
 EMBEDDED: Final = 1_000
 """Questions whose vectors are kept."""
 
@@ -129,7 +129,7 @@ class RAGService:
         return True
 
     async def advanced_search(
-        self, query: str, max_results: int = MAX_RESULTS, enable_reranking: bool = True, **options: Any
+        self, query: str, max_results: int = RESULTS, enable_reranking: bool = True, **options: Any
     ) -> tuple[list[Hit], RAGMetrics]:
         """Search, and rerank where a reranker is configured.
 

@@ -16,12 +16,11 @@ from typing import Any, Protocol
 from lakehouse.embedding.model import identity, in_hub_cache
 from lakehouse.embedding.text import RECIPE, embedding_text
 from lakehouse.embedding.turns import Steps, TurnThread
+from lakehouse.retrieval.config import POOL
 from lakehouse.similarity import DIGITS
 from schemas.conversation import is_blank
 from schemas.errors import Misconfigured, Unavailable
 
-POOL = 50
-"""Texts worth reranking for one question; a caller cuts to it. One pool is in work at a time."""
 MOST_WAITING = 3
 """Calls that wait beyond it. Further ones are refused at once: they would not be served within any deadline."""
 BLANK_SCORE = 0.0

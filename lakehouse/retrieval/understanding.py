@@ -9,9 +9,10 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
-from lakehouse.retrieval.asked import USER, Asked, asked
+from lakehouse.retrieval.asked import Asked, asked
 from lakehouse.retrieval.expansion import expand
 from lakehouse.retrieval.history import Resolved, resolved
+from lakehouse.retrieval.items import USER
 from lakehouse.retrieval.names import NOBODY, KnownNames, without_names
 from schemas.retrieval import HistoryTurn
 

@@ -1,7 +1,7 @@
 """Commands that measure and examine: bench, doctor."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -9,7 +9,7 @@ from schemas.errors import MemlakeError
 from streams.cli.options import as_json, emit, run, say, settings, table
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from streams.bench import Figure
 
@@ -23,6 +23,20 @@ DEPLOYMENTS = {
 RETRIEVAL_UNITS = 30
 """Of each set, so that a run takes minutes and not hours."""
 COLUMNS = ("metric", "value", "unit", "baseline", "ratio", "min", "max", "n")
+
+
+_SET = click.option("--set", "names", multiple=True, help="Only this set; may be given several times.")
+_MARKDOWN = click.option("--markdown", is_flag=True, help="A table in Markdown.")
+
+
+def _split(what: str) -> "Callable[[Any], Any]":
+    return click.option(
+        "--split",
+        type=click.Choice(["tune", "report", "all"]),
+        default="all",
+        show_default=True,
+        help=f"The part that {what} tuned on, the part that is reported, or both.",
+    )
 
 
 @click.group()
@@ -53,18 +67,12 @@ for _name, _meaning in DEPLOYMENTS.items():
     type=click.Path(exists=True, file_okay=False, path_type=Path),
     help="Folder of evaluation sets, each found by its shape; without it only what the product brings along.",
 )
-@click.option("--set", "names", multiple=True, help="Only this set; may be given several times.")
-@click.option(
-    "--split",
-    type=click.Choice(["tune", "report", "all"]),
-    default="all",
-    show_default=True,
-    help="The part that rules are tuned on, the part that is reported, or both.",
-)
+@_SET
+@_split("rules are")
 @click.option("--limit", type=click.IntRange(min=1), help="People, dialogues or chats of each set at most.")
 @click.option("--errors", type=click.IntRange(min=0), default=0, help="Wrong cases of each figure to show on stderr.")
 @click.option("--llm", is_flag=True, help="Let the language model of the settings extract and decide.")
-@click.option("--markdown", is_flag=True, help="A table in Markdown.")
+@_MARKDOWN
 @as_json
 def quality(
     data: Path | None,
@@ -92,14 +100,8 @@ def quality(
     required=True,
     help="Folder of evaluation sets, each found by its shape.",
 )
-@click.option("--set", "names", multiple=True, help="Only this set; may be given several times.")
-@click.option(
-    "--split",
-    type=click.Choice(["tune", "report", "all"]),
-    default="all",
-    show_default=True,
-    help="The part that ranking is tuned on, the part that is reported, or both.",
-)
+@_SET
+@_split("ranking is")
 @click.option(
     "--limit",
     type=click.IntRange(min=1),
@@ -122,7 +124,7 @@ def quality(
     help="Draw the figures into this file (.png); needs the extra memlake[bench].",
 )
 @click.option("--errors", type=click.IntRange(min=0), default=0, help="Wrong cases of each set to show on stderr.")
-@click.option("--markdown", is_flag=True, help="A table in Markdown.")
+@_MARKDOWN
 @as_json
 def retrieval(
     data: Path,

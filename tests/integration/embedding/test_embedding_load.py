@@ -16,20 +16,15 @@ from lakehouse.embedding.load import load_embedder
 from lakehouse.embedding.model import BUNDLED
 from lakehouse.embedding.onnx_embedder import OnnxEmbedder
 from schemas.errors import Misconfigured, Unavailable
+from tests.barred import BARRED
 
 ROOT = Path(__file__).parents[3]
 
 # Loads and embeds with every way to another host barred; prints what it took.
-ALONE = """
-import asyncio, json, socket, sys, time
-attempts = []
-def bar(*args, **kwargs):
-    attempts.append(repr(args))
-    raise OSError("barred")
-for name in ("connect", "connect_ex", "sendto"):
-    setattr(socket.socket, name, bar)
-for name in ("getaddrinfo", "gethostbyname", "create_connection"):
-    setattr(socket, name, bar)
+ALONE = (
+    BARRED
+    + """
+import asyncio, json, sys, time
 
 async def main():
     from pathlib import Path
@@ -43,6 +38,7 @@ shape = asyncio.run(main())
 heavy = sorted({"torch", "transformers", "sentence_transformers", "onnx", "huggingface_hub"} & sys.modules.keys())
 print(json.dumps({"shape": shape, "attempts": attempts, "heavy": heavy, "cpu_s": time.process_time()}))
 """
+)
 
 
 def test_an_exported_model_is_loaded_without_torch_or_network_in_two_seconds(cache: Path, tmp_path: Path) -> None:

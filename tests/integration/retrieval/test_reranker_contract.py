@@ -17,8 +17,10 @@ import pytest
 import pytest_asyncio
 
 from lakehouse.embedding.text import embedding_text
-from lakehouse.retrieval.reranking import POOL, Reranker, load_reranker
+from lakehouse.retrieval.config import POOL
+from lakehouse.retrieval.reranking import Reranker, load_reranker
 from schemas.errors import Misconfigured, Unavailable
+from tests.barred import BARRED
 from tests.integration.retrieval.conftest import MakeModel
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # torch's and its friends' own
@@ -206,16 +208,10 @@ async def test_weights_that_cannot_be_read_are_refused_by_the_settings_name(tiny
 
 
 # Loads and reranks with every way to another host barred and no word about threads; prints what it took.
-ALONE = """
-import asyncio, json, os, socket, sys, time
-attempts = []
-def bar(*args, **kwargs):
-    attempts.append(repr(args))
-    raise OSError("barred")
-for name in ("connect", "connect_ex", "sendto"):
-    setattr(socket.socket, name, bar)
-for name in ("getaddrinfo", "gethostbyname", "create_connection"):
-    setattr(socket, name, bar)
+ALONE = (
+    BARRED
+    + """
+import asyncio, json, os, sys, time
 from lakehouse.retrieval.reranking import load_reranker
 heavy = sorted({"torch", "transformers", "sentence_transformers"} & sys.modules.keys())
 
@@ -229,6 +225,7 @@ async def main():
 scores, threads = asyncio.run(main())
 print(json.dumps({"scores": scores, "threads": threads, "attempts": attempts, "heavy": heavy}))
 """
+)
 
 
 def test_a_reranker_is_loaded_without_the_network_says_nothing_and_keeps_to_one_thread(

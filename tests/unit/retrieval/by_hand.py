@@ -40,22 +40,12 @@ def memory(  # noqa: PLR0917 - a row of a table
     **event: Any,
 ) -> Item:
     """A current memory; its key is its number."""
-    told = EVENT.model_copy(
-        update={
-            "id": number,
-            "sequence": number,
-            "text": text,
-            "event_id": str(number),
-            "source_turn_ids": tuple(sources),
-        }
-        | event
-    )
+    ids = {"id": number, "sequence": number, "event_id": str(number)}
+    told = EVENT.model_copy(update={**ids, "text": text, "source_turn_ids": tuple(sources), **event})
     return memory_item(
         {
-            "event_id": str(number),
-            "id": number,
+            **ids,
             "text": text,
-            "sequence": number,
             "subject": subject,
             "role": told.role,
             "language": language,

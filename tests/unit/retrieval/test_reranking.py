@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 
 from lakehouse.embedding.model import BUNDLED, find_model
+from lakehouse.retrieval.config import POOL
 from lakehouse.retrieval.reranking import (
     MOST_WAITING,
-    POOL,
     CrossEncoderReranker,
     find_cross_encoder,
     load_reranker,
