@@ -64,7 +64,6 @@ ANSWERS = (
     "text",
     "sequence",
     "subject",
-    "role",
     "language",
     "source_session_id",
     "source_turn_ids",

@@ -80,11 +80,6 @@ class Item:
         return self.who is not None and not set(self.who.split()) <= set(self.terms)
 
     @property
-    def role(self) -> str:
-        """Who said it: "user", "assistant" and so on."""
-        return str(self.columns["role"])
-
-    @property
     def text(self) -> str:
         """What it says."""
         return str(self.columns["text"])

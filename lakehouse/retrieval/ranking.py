@@ -46,8 +46,8 @@ SAME_THING: Final = 0.5
 SAME_RANGE: Final = 0.7
 ASKED_SHARE: Final = 1 / 3
 """Of the 20 best memories, two are about the same thing when their cosine is 0.5, the newer has 0.7 of the older's
-hybrid score, and each holds a third of the words that say what is asked for. What one role said is no newer state of
-what another did: a user's remark does not replace what an assistant made."""
+hybrid score, and each holds a third of the words that say what is asked for, the newer no fewer of them: a blue kiln is
+no newer state of the red one."""
 
 
 @dataclass(frozen=True)
@@ -175,13 +175,14 @@ def newer_first(index: ScopeIndex, hybrid: Any, content: Sequence[str], turns: M
     if not content or not len(index):
         return hybrid
     best = _best(index.alive(), (index.came(), index.times(), hybrid))[:RECENT]
-    places = best[index.held(content)[best] >= ASKED_SHARE * len(content)]
-    vectors, at, before = index.vectors(places), index.times()[places], hybrid[places]
+    held = index.held(content)
+    places = best[held[best] >= ASKED_SHARE * len(content)]
+    vectors, at, before, held = index.vectors(places), index.times()[places], hybrid[places], held[places]
     alike = vectors @ vectors.T >= SAME_THING
     newer = (at[:, None] < at[None, :]) & (before[None, :] >= SAME_RANGE * before[:, None])
+    answers = held[None, :] >= held[:, None]
     raised = hybrid.copy()
-    roles = np.array([index.item(place).role for place in places])
-    for older, later in np.argwhere(alike & newer & (roles[:, None] == roles[None, :])):
+    for older, later in np.argwhere(alike & newer & answers):
         told = _most(turns, index.item(places[older]).sources)
         raised[places[later]] = max(raised[places[later]], _above(max(before[older], told)))
     for place in best:

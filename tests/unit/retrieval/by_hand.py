@@ -47,7 +47,6 @@ def memory(  # noqa: PLR0917 - a row of a table
             **ids,
             "text": text,
             "subject": subject,
-            "role": told.role,
             "language": language,
             "source_session_id": told.source_session_id,
             "source_turn_ids": list(sources),

@@ -173,12 +173,11 @@ def test_of_two_about_the_same_thing_the_newer_stands_first() -> None:
     assert raised([(0.8, 1, 1.0, "city Rome"), (0.6, 1, 0.9, "city Oslo")]) == [0.8, 0.6]
 
 
-def test_what_one_role_says_is_no_newer_state_of_what_another_made() -> None:
-    index = ScopeIndex(4)
-    index.put(memory(1, "city Rome", 1, role="assistant"), near(1.0))
-    index.put(memory(2, "city Oslo", 2, role="user"), near(0.9))
+def test_what_holds_fewer_of_the_words_asked_for_is_no_newer_state() -> None:
+    kilns = [(0.8, 1, 1.0, "red kiln 1060"), (0.7, 2, 0.9, "blue kiln 1240")]
 
-    assert newer_first(index, np.array([0.8, 0.6]), ("city",), {}).tolist() == [0.8, 0.6]
+    assert raised(kilns, ("red", "kiln")) == [0.8, 0.7]
+    assert raised(kilns, ("blue", "kiln")) == [0.8, 0.8001]
 
 
 def test_what_is_about_something_else_or_far_behind_stays_where_it_is() -> None:
