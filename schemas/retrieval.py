@@ -119,7 +119,8 @@ class SearchResult(Part):
     similarity: Share
     """Cosine, 0 … 1, in every mode."""
     score: Share
-    """What thresholds compare with: the rerank score where a reranker ran, else the similarity."""
+    """What thresholds compare with: the rerank score where a reranker ran, else the similarity; the share of the
+    question's words that the text holds where the question could not be embedded."""
     source: Literal["knowledge", "episode", "external"] = "knowledge"
     memory_type: Literal["knowledge", "episode", "external"] = "knowledge"
 

@@ -118,7 +118,7 @@ class Answer:
             left = min(left, (address.deadline - self._ports.clock()).total_seconds())
         if left <= 0:
             self._ports.metrics.late_queries.inc()
-            return ErrorReply(code="deadline_exceeded", message="the question came after its deadline")
+            return self._failed(request, Unavailable("the question came after its deadline"), "deadline_exceeded")
         try:
             async with asyncio.timeout(left) as limit, self._free:
                 # what is spent waiting for its turn is gone

@@ -113,7 +113,7 @@ class Settings(BaseModel):
     reranker: str = ""
     """Cross-encoder by name or path that reads the best results again with the question; empty is none."""
     rerank_pool: Annotated[int, Field(ge=1, le=50, json_schema_extra=_unit("results"))] = 50
-    """Results that the reranker reads at most; the rest stay behind them as they were."""
+    """Results that the reranker reads, or as many as are asked for where that is more; no others answer then."""
 
     # A language model (optional)
     llm_url: Annotated[str, Field(pattern=r"^(https?://[^\s?#@]+)?$")] = ""

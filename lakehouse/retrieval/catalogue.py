@@ -8,11 +8,15 @@ Theory of operation: ``touched`` is the sequence of the event that last changed 
 inbox. Both only grow within a scope, so "changed since" is a condition on them. A row that is no longer current leaves
 the index, and one that is read twice changes nothing. A *position* is a number that was never given before: what is
 read again after it was let go may look the same in all its figures, and hold less.
+
+What an index reads it reads to the end, even if who asked first has gone meanwhile: otherwise a scope that takes longer
+to read than anybody waits would never be read. Many rows are put into a new index, in a thread, which then takes the
+old one's place: an index that somebody has in hand never changes while it is being looked at.
 """
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Coroutine, Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import count
 from typing import Any, Final
@@ -31,6 +35,8 @@ from schemas.retrieval import Kind
 
 STATUS: Final[dict[Kind, str]] = {"knowledge": "current", "episode": turn_table.EPISODE}
 """Of the rows that a plain question is about."""
+AT_ONCE: Final = 200
+"""Changed rows that an index takes in place, some milliseconds of work."""
 
 
 @dataclass
@@ -53,8 +59,17 @@ class Kept:
     """What was said of its memories as results; None where that must be read again."""
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
-    def take(self, kind: Kind, columns: Mapping[str, Any], vector: Any) -> None:
-        """Follow one row."""
+    def become(self, anew: "Kept") -> None:
+        """Hold what another holds, which is newer; the lock and the version are its own."""
+        self.index, self.position, self.large, self.said = anew.index, anew.position, anew.large, anew.said
+        self.touched, self.offset = anew.touched, anew.offset
+
+    def take_all(self, kind: Kind, rows: Iterable[Mapping[str, Any]], vectors: Iterable[Any]) -> None:
+        """Follow rows."""
+        for columns, vector in zip(rows, vectors, strict=True):
+            self._take(kind, columns, vector)
+
+    def _take(self, kind: Kind, columns: Mapping[str, Any], vector: Any) -> None:
         self.touched = max(self.touched, columns["touched"])
         if kind == "episode":
             self.offset = max(self.offset, columns["source_offset"])
@@ -84,6 +99,7 @@ class Catalogue:
         self._most_rows = most_rows
         self._kept: OrderedDict[tuple[str, Kind], Kept] = OrderedDict()
         self._positions = count()
+        self._reading: set[asyncio.Task[None]] = set()
 
     async def kept(self, shard: Shard, scope: Scope, kind: Kind) -> Kept:
         """What may answer now in a scope.
@@ -97,11 +113,8 @@ class Catalogue:
         if kept is None:
             kept = self._kept[scope.key, kind] = Kept(ScopeIndex(self._dimension), next(self._positions))
         self._kept.move_to_end((scope.key, kind))
-        async with kept.lock:
-            version = await shard.version(kind)
-            if version != kept.version:
-                await self._follow(kept, shard, scope, kind)
-                kept.version = version  # rows may be newer than that: they are then read once more
+        if await shard.version(kind) != kept.version:
+            await self._to_the_end(self._caught_up(kept, shard, scope, kind))
         self._shrink()
         return kept
 
@@ -120,18 +133,48 @@ class Catalogue:
         """Forget everything: the tables may be others."""
         self._kept.clear()
 
-    async def _follow(self, kept: Kept, shard: Shard, scope: Scope, kind: Kind) -> None:
-        if not kept.large:
-            room = self._most_rows - len(kept.index) + 1
-            rows, vectors = await shard.rows_of(scope, kind, _changed(kept, kind), room)
-            if not rows:
+    async def _to_the_end(self, reading: Coroutine[Any, Any, None]) -> None:
+        """Wait for a read that goes on when this wait is given up."""
+        task = asyncio.create_task(reading)
+        self._reading.add(task)
+        task.add_done_callback(self._read)
+        await asyncio.shield(task)
+
+    def _read(self, task: asyncio.Task[None]) -> None:
+        self._reading.discard(task)
+        if not task.cancelled():
+            task.exception()  # seen: whoever still waits has it too, and the next who asks reads again
+
+    async def _caught_up(self, kept: Kept, shard: Shard, scope: Scope, kind: Kind) -> None:
+        async with kept.lock:
+            version = await shard.version(kind)
+            if version == kept.version:
                 return
-            if len(rows) == room:
-                kept.index, kept.large = ScopeIndex(self._dimension), True
-            else:
-                for columns, vector in zip(rows, vectors, strict=True):
-                    kept.take(kind, columns, vector)
-        kept.position = next(self._positions)
+            if not kept.large and not await self._followed(kept, shard, scope, kind):
+                await self._begin_anew(kept, shard, scope, kind)
+            elif kept.large:
+                kept.position = next(self._positions)
+            kept.version = version  # rows may be newer than that: they are then read once more
+
+    async def _followed(self, kept: Kept, shard: Shard, scope: Scope, kind: Kind) -> bool:
+        """Whether all that has changed was taken in place."""
+        if kept.version < 0:
+            return False
+        rows, vectors = await shard.rows_of(scope, kind, _changed(kept, kind), AT_ONCE + 1)
+        if len(rows) > AT_ONCE:
+            return False
+        if rows:
+            kept.take_all(kind, rows, vectors)
+            kept.position = next(self._positions)
+        return len(kept.index) <= self._most_rows
+
+    async def _begin_anew(self, kept: Kept, shard: Shard, scope: Scope, kind: Kind) -> None:
+        """Read all that holds now, and what held before."""
+        rows, vectors = await shard.rows_of(scope, kind, _all(kind), self._most_rows + 1)
+        anew = Kept(ScopeIndex(self._dimension), next(self._positions), large=len(rows) > self._most_rows)
+        if not anew.large:
+            await asyncio.to_thread(anew.take_all, kind, rows, vectors)
+        kept.become(anew)
 
     def _shrink(self) -> None:
         total = sum(map(_room, self._kept.values()))
@@ -145,12 +188,14 @@ def _room(kept: Kept) -> int:
     return max(ROOM, len(kept.index))
 
 
-def _changed(kept: Kept, kind: Kind) -> Expr:
-    """What a row must be to be read: at first what holds now and what held before, then whatever changed since."""
-    if kept.version < 0 and kind == "knowledge":
+def _all(kind: Kind) -> Expr:
+    if kind == "knowledge":
         return tables.one_of("status", FOUND_BY_SEARCH)
-    if kept.version < 0:
-        return tables.equals("status", STATUS[kind])
+    return tables.equals("status", STATUS[kind])
+
+
+def _changed(kept: Kept, kind: Kind) -> Expr:
+    """What a row must be to have changed since it was read, whatever it is now."""
     if kind == "knowledge":
         return col("touched") > lit(kept.touched)
     turns = tables.one_of("status", turn_table.TURNS)

@@ -17,7 +17,7 @@ from lakehouse.embedding import Embedder
 from lakehouse.memory_table import checked
 from lakehouse.retrieval import candidates
 from lakehouse.retrieval.cache import QueryCache
-from lakehouse.retrieval.catalogue import Catalogue
+from lakehouse.retrieval.catalogue import STATUS, Catalogue
 from lakehouse.retrieval.config import RAGConfig
 from lakehouse.retrieval.feedback import factors
 from lakehouse.retrieval.names import together
@@ -45,6 +45,8 @@ from schemas.retrieval import Kind, SearchRequest
 BLANK = "the question is blank: nothing was searched"
 ONLY_WORDS = "embedding failed: only words were searched"
 RERANK_SKIPPED = "rerank_skipped"
+SHOWN_ONLY = {"format", "explain", "include_metadata", "used"}
+"""Fields of a request that say how an answer is told and not what it is."""
 RERANK_MARGIN_S = 0.1
 """What is left of an answer's time when a reranker must have ended."""
 
@@ -115,7 +117,9 @@ class Retrieval:
         Raises:
             Unavailable: The lake cannot be read.
         """
-        await self._catalogue.kept(await self._lake.shard_of(scope), scope, "knowledge")
+        shard = await self._lake.shard_of(scope)
+        for kind in STATUS:
+            await self._catalogue.kept(shard, scope, kind)
 
     def clear(self) -> None:
         """Forget all that is kept: partitions or the lake have moved."""
@@ -139,18 +143,18 @@ class Retrieval:
         shard = await self._lake.shard_of(request.scope)
         kept = {kind: await self._catalogue.kept(shard, request.scope, kind) for kind in kinds}
         known = {kind: None if one.large else one.index for kind, one in kept.items()}
-        key = (request.encode(), self._embedder.id, self._reranker.id if self._reranker else None)
-        return await self.cache.get_or_compute(
-            key,
-            lambda: tuple(one.position for one in kept.values()),
-            lambda: self._answer(request, shard, known, ends),
-        )
-
-    async def _answer(
-        self, request: SearchRequest, shard: Shard, known: Mapping[Kind, ScopeIndex | None], ends: float
-    ) -> Retrieved:
-        understood = self._understood(request, [index for index in known.values() if index is not None])
+        asked = request.model_dump_json(exclude=SHOWN_ONLY)
         attempt = _Attempt(request, ends)
+        found = await self.cache.get_or_compute(
+            (asked, self._embedder.id, self._reranker.id if self._reranker else None),
+            lambda: tuple(one.position for one in kept.values()),
+            lambda: self._answer(attempt, shard, known),
+        )
+        return replace(found, times=attempt.times)  # what somebody else's work took is not this answer's
+
+    async def _answer(self, attempt: "_Attempt", shard: Shard, known: Mapping[Kind, ScopeIndex | None]) -> Retrieved:
+        request = attempt.request
+        understood = self._understood(request, [index for index in known.values() if index is not None])
         questions = await self._embedded(attempt, understood)
         started = time.perf_counter()
         indexes = await self._candidates(attempt, shard, known, questions[0])
@@ -166,7 +170,6 @@ class Retrieval:
             hits=tuple(passing[: request.top_k]),
             rejected=tuple(islice(failing, request.top_k)),
             degraded=tuple(dict.fromkeys(attempt.degraded)),
-            times=attempt.times,
         )
 
     def _understood(self, request: SearchRequest, indexes: Sequence[ScopeIndex]) -> Understood:
@@ -265,10 +268,13 @@ class Retrieval:
         return factors((one for one in said if known_at is None or one.recorded_at <= known_at), self._clock())
 
     async def _reranked(self, attempt: "_Attempt", text: str, hits: list[Hit]) -> list[Hit]:
-        """The best candidates in the order of the reranker; the rest stay behind them as they were."""
+        """The best candidates in the order of the reranker, as many as may be shown at least.
+
+        What was not read again is no candidate any more: its score is of another kind.
+        """
         if self._reranker is None or attempt.request.rerank is False or not hits:
             return hits
-        pool, rest = hits[: self.config.rerank_pool], hits[self.config.rerank_pool :]
+        pool = hits[: max(self.config.rerank_pool, attempt.request.top_k)]
         started, deadline = time.perf_counter(), attempt.ends - RERANK_MARGIN_S
         try:
             async with asyncio.timeout(max(0.0, deadline - time.monotonic())):
@@ -279,7 +285,7 @@ class Retrieval:
         finally:
             attempt.times.rerank_ms = (time.perf_counter() - started) * 1000
         pool = [replace(hit, rerank=found) for hit, found in zip(pool, told, strict=True)]
-        return [*ordered(pool, attempt.request.mode), *rest]
+        return ordered(pool, attempt.request.mode)
 
 
 @dataclass

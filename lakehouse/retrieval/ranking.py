@@ -96,8 +96,13 @@ class Hit:
 
     @property
     def score(self) -> float:
-        """What thresholds compare with: the rerank score where a reranker ran, else the similarity."""
-        return self.similarity if self.rerank is None else self.rerank
+        """What thresholds compare with: the rerank score where a reranker ran, else the similarity.
+
+        Where the question had no vector it is the share of its words that are held: an answer by words alone is one.
+        """
+        if self.rerank is not None:
+            return self.rerank
+        return self.coverage if self.semantic is None else self.semantic
 
 
 @dataclass(frozen=True)
@@ -182,9 +187,10 @@ def newer_first(index: ScopeIndex, hybrid: Any, content: Sequence[str], turns: M
     newer = (at[:, None] < at[None, :]) & (before[None, :] >= SAME_RANGE * before[:, None])
     answers = held[None, :] >= held[:, None]
     raised = hybrid.copy()
-    for older, later in np.argwhere(alike & newer & answers):
+    pairs = np.argwhere(alike & newer & answers)
+    for older, later in pairs[np.argsort(at[pairs[:, 0]], kind="stable")]:  # so that the newest of three stands first
         told = _most(turns, index.item(places[older]).sources)
-        raised[places[later]] = max(raised[places[later]], _above(max(before[older], told)))
+        raised[places[later]] = max(raised[places[later]], _above(max(raised[places[older]], told)))
     for place in best:
         told = _most(turns, index.outdated(index.item(place).id))
         if told >= raised[place]:
@@ -213,7 +219,7 @@ def hits_of(index: ScopeIndex, scores: Scores, *, mode: Mode, embedded: bool, th
     """The candidates of one index that may be shown: the best of all, and the best of those that pass; in no order."""
     by_words = mode == "keyword" or not embedded
     wanted = index.alive() & (scores.coverage > 0.0) if by_words else index.alive()
-    passing = scores.similarity >= threshold
+    passing = (scores.similarity if embedded else scores.coverage) >= threshold
     if mode != "semantic":
         passing |= scores.coverage == 1.0
     first = {"semantic": scores.similarity, "keyword": scores.coverage, "hybrid": scores.hybrid}[mode]

@@ -18,6 +18,7 @@ from lakehouse.retrieval.engine import Retrieval, Retrieved
 from lakehouse.store import Lake, Shard
 from lakehouse.turn_table import InputRow
 from schemas.conversation import Scope
+from schemas.errors import Unavailable
 from schemas.facts import TurnRecord, turn_record_id
 from schemas.retrieval import SearchRequest
 from tests.unit.lakehouse.asking import NOW, ToldEmbedder
@@ -116,10 +117,18 @@ class Writer:
 
 
 @pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("at_once", [200, 0], ids=["in place", "anew"])
 @pytest.mark.parametrize("sizes", [{}, {"cache_rows": 20}, {"most_rows": 4}], ids=["kept", "evicted", "large"])
-async def test_any_course_of_writes_and_questions_is_answered_as_by_one_made_anew(
-    lake: Lake, uri: str, story: Stories, seed: int, sizes: dict[str, int]
+async def test_any_course_of_writes_and_questions_is_answered_as_by_one_made_anew(  # noqa: PLR0917 - parameters
+    lake: Lake,
+    uri: str,
+    story: Stories,
+    monkeypatch: pytest.MonkeyPatch,
+    seed: int,
+    sizes: dict[str, int],
+    at_once: int,
 ) -> None:
+    monkeypatch.setattr("lakehouse.retrieval.catalogue.AT_ONCE", at_once)
     other = await Lake.open(uri)
     dice = random.Random(seed)
     shards = [await lake.shard(0), await other.shard(0)]
@@ -158,6 +167,64 @@ async def test_an_index_becomes_large_when_the_scope_outgrows_it(lake: Lake, sto
         await shard.commit_memories(told.add(f"fact {number}"))
         kept = await catalogue.kept(shard, told.scope, "knowledge")
         assert (kept.large, len(kept.index)) == ((False, number + 1) if number < 5 else (True, 0))
+
+
+async def test_many_changes_at_once_do_not_make_an_index_large(lake: Lake, story: Stories) -> None:
+    shard, told = await lake.shard(0), story("ann")
+    catalogue = Catalogue(SHAPE.dimension, 1000, most_rows=300)
+    await shard.commit_memories(told.add("fact"))
+    await catalogue.kept(shard, told.scope, "knowledge")
+    await shard.commit_memories(
+        [row for n in range(200) for row in (*told.add(f"fact {n}"), *told.nothing(f"fact {n}"))]
+    )
+
+    kept = await catalogue.kept(shard, told.scope, "knowledge")
+
+    assert (kept.large, len(kept.index)) == (False, 201)
+
+
+async def test_what_an_impatient_asker_began_to_read_is_read_to_the_end(
+    lake: Lake, story: Stories, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shard, told, catalogue = await lake.shard(0), story("ann"), Catalogue(SHAPE.dimension, 1000)
+    await shard.commit_memories(told.add("fact"))
+    rows_of, reads, go_on = shard.rows_of, [0], asyncio.Event()
+
+    async def slow(*read: Any) -> Any:
+        reads[0] += 1
+        await go_on.wait()
+        return await rows_of(*read)
+
+    monkeypatch.setattr(shard, "rows_of", slow)
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0.01):
+            await catalogue.kept(shard, told.scope, "knowledge")
+    go_on.set()
+
+    assert len((await catalogue.kept(shard, told.scope, "knowledge")).index) == 1
+    assert reads == [1]
+
+
+async def test_a_read_that_fails_when_nobody_waits_is_made_again(
+    lake: Lake, story: Stories, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shard, told, catalogue = await lake.shard(0), story("ann"), Catalogue(SHAPE.dimension, 1000)
+    await shard.commit_memories(told.add("fact"))
+
+    async def failing(*_: Any) -> Any:
+        await asyncio.sleep(0.02)
+        raise Unavailable("the store is away")
+
+    with monkeypatch.context() as away:
+        away.setattr(shard, "rows_of", failing)
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.01):
+                await catalogue.kept(shard, told.scope, "knowledge")
+        with pytest.raises(Unavailable):
+            await catalogue.kept(shard, told.scope, "knowledge")
+        await asyncio.gather(*catalogue._reading, return_exceptions=True)
+
+    assert len((await catalogue.kept(shard, told.scope, "knowledge")).index) == 1
 
 
 async def test_a_position_is_never_given_twice(lake: Lake, story: Stories) -> None:

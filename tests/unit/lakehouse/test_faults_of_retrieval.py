@@ -15,7 +15,7 @@ import pytest
 
 from lakehouse.maintenance import compact
 from lakehouse.retrieval.config import RAGConfig, searched_with
-from lakehouse.retrieval.engine import ONLY_WORDS, RERANK_SKIPPED, Retrieval, Retrieved
+from lakehouse.retrieval.engine import ONLY_WORDS, RERANK_SKIPPED, Retrieval, Retrieved, Times
 from lakehouse.store import Lake
 from schemas.conversation import Scope
 from schemas.errors import Misconfigured, Unavailable
@@ -109,7 +109,18 @@ async def test_an_answer_that_lacks_something_is_worked_out_again(lake: Lake, to
     again = await reader.search(asked(told.scope))
 
     assert (len(found.hits), found.degraded, embedder.calls) == (3, (), 2)
-    assert again is found
+    assert again.hits is found.hits
+    assert (found.times.embedding_ms > 0, again.times) == (True, Times())
+    assert (await reader.search(asked(told.scope, explain=True, used=("1",)))).hits is found.hits
+
+
+async def test_by_words_alone_a_threshold_is_the_share_of_words_that_are_held(lake: Lake, told: Story) -> None:
+    reader = engine_of(lake, Embedder(None))
+
+    for threshold, expected in ((0.5, ["walks", "walks in Rome"]), (0.6, [])):
+        found = await reader.search(asked(told.scope, "walks Lima", similarity_threshold=threshold))
+        assert sorted(texts(found)) == expected
+        assert [hit.score for hit in found.hits] == [0.5] * len(expected)
 
 
 async def test_a_lake_that_has_gone_is_a_failure_and_not_an_empty_answer(lake: Lake, told: Story, uri: str) -> None:
@@ -171,13 +182,13 @@ async def test_a_reranker_orders_and_its_score_is_what_thresholds_compare_with(l
     assert texts(await reader.search(asked(told.scope, rerank=False)))[0] == "walks in Rome"
 
 
-async def test_a_reranker_reads_no_more_than_its_pool_and_the_rest_stays_behind(lake: Lake, told: Story) -> None:
-    reranker = LongestFirst()
-
-    found = await engine_of(lake, reranker=reranker, rerank_pool=2).search(asked(told.scope))
-
-    assert len(reranker.read) == 2
-    assert [hit.rerank is None for hit in found.hits] == [False, False, True]
+async def test_a_reranker_reads_its_pool_or_what_may_be_shown_and_nothing_else_answers(lake: Lake, told: Story) -> None:
+    for top_k, pool, read in ((1, 2, 2), (2, 1, 2), (50, 1, 3)):
+        reranker = LongestFirst()
+        found = await engine_of(lake, reranker=reranker, rerank_pool=pool).search(asked(told.scope, top_k=top_k))
+        assert len(reranker.read) == read
+        assert len([*found.hits, *found.rejected]) == min(top_k, read)
+        assert all(hit.rerank is not None for hit in found.hits)
 
 
 @pytest.mark.parametrize(
@@ -244,7 +255,7 @@ async def test_those_who_ask_the_same_at_once_cost_one_embedding(lake: Lake, tol
     answers = await asyncio.gather(*(reader.search(asked(told.scope)) for _ in range(20)))
 
     assert embedder.calls == 1
-    assert {id(answer) for answer in answers} == {id(answers[0])}
+    assert {id(answer.hits) for answer in answers} == {id(answers[0].hits)}
 
 
 @pytest.mark.parametrize("fault", [{"timeout_s": 0}, {"embedding_share": -1}, {"rerank_pool": 51}, {"most_rows": 0}])

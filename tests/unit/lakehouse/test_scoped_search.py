@@ -194,9 +194,9 @@ async def test_keyword_mode_holds_only_matches_and_partial_ones_need_the_thresho
         "red bike",
         "red car",
     ]
-    assert await texts(shard, asked(told.scope, "RED BIKE", mode="keyword", similarity_threshold=0.5), None) == [
-        "red bike"
-    ]
+    for threshold, expected in ((0.5, ["red bike", "red car"]), (0.6, ["red bike"])):
+        request = asked(told.scope, "RED BIKE", mode="keyword", similarity_threshold=threshold)
+        assert await texts(shard, request, None) == expected
 
 
 BAD = {"nan": np.full(8, np.nan), "zeros": np.zeros(8), "short": AXES[0][:7], "long": np.ones(9)}

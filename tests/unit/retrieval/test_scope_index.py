@@ -173,6 +173,12 @@ def test_of_two_about_the_same_thing_the_newer_stands_first() -> None:
     assert raised([(0.8, 1, 1.0, "city Rome"), (0.6, 1, 0.9, "city Oslo")]) == [0.8, 0.6]
 
 
+def test_of_three_in_a_row_the_newest_stands_first() -> None:
+    chain = [(0.8, 1, 1.0, "city Rome"), (0.6, 2, 0.75, "city Oslo"), (0.57, 3, 0.15, "city Lima")]
+
+    assert raised(chain) == [0.8, 0.8001, 0.8002]
+
+
 def test_what_holds_fewer_of_the_words_asked_for_is_no_newer_state() -> None:
     kilns = [(0.8, 1, 1.0, "red kiln 1060"), (0.7, 2, 0.9, "blue kiln 1240")]
 
@@ -206,7 +212,7 @@ def test_what_was_replaced_before_takes_no_place_among_the_best() -> None:
 
     assert newer_first(index, hybrid, ("city",), {})[59] == 0.4
     hybrid[41:59] = 0.1
-    assert newer_first(index, hybrid, ("city",), {})[59] == 0.5001
+    assert newer_first(index, hybrid, ("city",), {})[59] == 0.5011  # above each of the eleven before it
 
 
 def test_a_memory_stands_before_the_turns_that_told_what_it_said_before() -> None:
