@@ -23,7 +23,7 @@ def load_data(package: str, name: str, version: str = VERSION) -> dict[str, Any]
         ValueError: The file is of another version than the code.
     """
     text = resources.files(package).joinpath("data", f"{name}.yaml").read_text(encoding="utf-8")
-    data: dict[str, Any] = yaml.load(text, Loader=yaml.BaseLoader)  # noqa: S506 - it makes strings only
+    data: dict[str, Any] = yaml.load(text, Loader=yaml.CBaseLoader)  # noqa: S506 - it makes strings only
     if data.get("version") != version:
         raise ValueError(f"data/{name}.yaml: version {version} is needed, found {data.get('version')}")
     return data

@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import Any, Final
 
 from lakehouse import keywords
+from lakehouse.retrieval.changes import tells_change
 from lakehouse.versions import ROW_COLUMNS, MemoryRow
 from schemas.commands import turn_cited
 from schemas.facts import TurnRecord
@@ -78,6 +79,11 @@ class Item:
     def leaves_out_who(self) -> bool:
         """Whether it is about or by somebody whom its text does not name, as a speaker's own words are."""
         return self.who is not None and not set(self.who.split()) <= set(self.terms)
+
+    @cached_property
+    def tells_change(self) -> bool:
+        """Whether it says that something is no more as it was."""
+        return tells_change(self.text, self.language)
 
     @property
     def text(self) -> str:

@@ -17,8 +17,8 @@ from lakehouse.retrieval.scope_index import ScopeIndex
 from lakehouse.similarity import DIGITS
 from schemas.retrieval import Kind, Mode
 
-CLOSENESS: Final = 0.6
-WORDS: Final = 0.4
+CLOSENESS: Final = 0.5
+WORDS: Final = 0.5
 NAMED: Final = 0.2
 """Weights of what every hybrid score is made of; see ``score``."""
 CLOSE_RANGE: Final = 0.5
@@ -46,8 +46,11 @@ SAME_THING: Final = 0.5
 SAME_RANGE: Final = 0.7
 ASKED_SHARE: Final = 1 / 3
 """Of the 20 best memories, two are about the same thing when their cosine is 0.5, the newer has 0.7 of the older's
-hybrid score, and each holds a third of the words that say what is asked for, the newer no fewer of them: a blue kiln is
-no newer state of the red one."""
+hybrid score, and each holds a third of the words that say what is asked for."""
+CHANGE_SHARE: Final = 0.5
+"""Of the asked words that the older holds, the share that the newer holds at least, where it says that something has
+changed and is not about somebody or something else; otherwise it holds more of them: a blue kiln is no newer state of
+the red one."""
 
 
 @dataclass(frozen=True)
@@ -129,9 +132,9 @@ def score(index: ScopeIndex, questions: Sequence[Question], kind: Kind) -> Score
 
     Closeness c and words w (BM25) are each spread over 0 … 1, from the least to the most that this question finds in
     this scope, over less where that is not far; n is whether the item is about or by somebody named whom its text
-    leaves out. A memory then has (.6 c + .4 w + .2 n) / 1.2. For a turn t, whether it told something, a, the words of
+    leaves out. A memory then has (.5 c + .5 w + .2 n) / 1.2. For a turn t, whether it told something, a, the words of
     the turns right before and after it, and s, its length up to 20 terms, join them:
-    (.6 c + .4 w + .2 n + .15 t + .2 a + .1 s) / 1.65. Where the question names a time, that an item is of it adds .3 to
+    (.5 c + .5 w + .2 n + .15 t + .2 a + .1 s) / 1.65. Where the question names a time, that an item is of it adds .3 to
     both sides of the division.
 
     Args:
@@ -185,7 +188,8 @@ def newer_first(index: ScopeIndex, hybrid: Any, content: Sequence[str], turns: M
     vectors, at, before, held = index.vectors(places), index.times()[places], hybrid[places], held[places]
     alike = vectors @ vectors.T >= SAME_THING
     newer = (at[:, None] < at[None, :]) & (before[None, :] >= SAME_RANGE * before[:, None])
-    answers = held[None, :] >= held[:, None]
+    changes = _changes([index.item(place) for place in places])
+    answers = np.where(changes, held >= CHANGE_SHARE * held[:, None], held > held[:, None])
     raised = hybrid.copy()
     pairs = np.argwhere(alike & newer & answers)
     for older, later in pairs[np.argsort(at[pairs[:, 0]], kind="stable")]:  # so that the newest of three stands first
@@ -196,6 +200,13 @@ def newer_first(index: ScopeIndex, hybrid: Any, content: Sequence[str], turns: M
         if told >= raised[place]:
             raised[place] = _above(told)
     return np.round(raised, DIGITS)
+
+
+def _changes(items: Sequence[Item]) -> Any:
+    """Whether each of the items, by column, tells a change of what each other, by row, may be about."""
+    same = [[older.who == newer.who or None in {older.who, newer.who} for newer in items] for older in items]
+    told = np.array([item.tells_change for item in items], dtype=bool)
+    return np.array(same, dtype=bool).reshape(len(items), len(items)) & told
 
 
 def _most(turns: Mapping[str, float], of: Iterable[str]) -> float:

@@ -1,7 +1,8 @@
 """Our own golden conversations, as far as something in them changes: is the current value found first?
 
 Rule of this file: a question is the statement that no longer holds, word for word, which is the hardest there is: by
-closeness alone it finds itself. What changes is said in the golden conversations and nowhere else.
+closeness alone it finds itself. It is asked of memories alone, as a question is that says nothing else. What changes is
+said in the golden conversations and nowhere else.
 """
 
 from collections.abc import Iterator

@@ -5,10 +5,11 @@ an answer in the sessions are left out. Where only an assistant's message holds 
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
+from lakehouse.keywords import query_terms
 from schemas.conversation import Turn
 from streams.bench.quality.memory import scope_of
 from streams.bench.retrieval.cases import Change, Question, Unit
@@ -46,18 +47,41 @@ def _unit(record: dict[str, Any]) -> Unit:
         record["question"],
         moment_of_date(record["question_date"], "question_date"),
         record["question_type"],
-        frozenset(turn.turn_id or "" for turn in gold),
+        _ids(gold),
         sessions=frozenset(record["answer_session_ids"]),
-        change=change_of(gold) if record["question_type"] == CHANGED else None,
+        change=change_of(gold, record["answer"]) if record["question_type"] == CHANGED else None,
     )
     return Unit(name, tuple(sorted(turns.values(), key=lambda turn: turn.timestamp)), (question,))
 
 
-def change_of(gold: list[Turn]) -> Change | None:
-    """The statements of the latest session against those before it; None where all are of one session."""
+def change_of(gold: list[Turn], answer: object) -> Change | None:
+    """The statements of the latest session against those before it.
+
+    Args:
+        gold: The statements.
+        answer: What the set holds to be right.
+
+    Returns:
+        None where all are of one session, and where the answer is what was said before, which is then asked for.
+    """
     if not gold:
         return None
     last = max(gold, key=lambda turn: turn.timestamp).session_id
-    newer = frozenset(turn.turn_id or "" for turn in gold if turn.session_id == last)
-    older = frozenset(turn.turn_id or "" for turn in gold if turn.session_id != last)
-    return Change(older, newer) if older else None
+    newer = [turn for turn in gold if turn.session_id == last]
+    older = [turn for turn in gold if turn.session_id != last]
+    right, before, after = _words([str(answer)]), _words(_told(older)), _words(_told(newer))
+    if not older or len((right & before) - after) > len((right & after) - before):
+        return None
+    return Change(_ids(older), _ids(newer))
+
+
+def _words(texts: Iterable[str]) -> set[str]:
+    return {word for text in texts for word in query_terms(text)}
+
+
+def _told(turns: list[Turn]) -> Iterator[str]:
+    return (turn.content for turn in turns)
+
+
+def _ids(turns: list[Turn]) -> frozenset[str]:
+    return frozenset(turn.turn_id or "" for turn in turns)

@@ -7,7 +7,7 @@ the question costs; the others find the vector ready.
 
 import itertools
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final, Literal
@@ -34,18 +34,26 @@ DEPTH: Final = 10
 
 @dataclass(frozen=True)
 class Part:
-    """A set: which files of a folder (none where it lies beside the code), and how they are read."""
+    """A set.
+
+    Attributes:
+        name: As it is chosen by.
+        kind: Which files of a folder; None where it lies beside the code.
+        units_of: How they are read.
+        kinds: What the product searches, where that is not to be chosen.
+    """
 
     name: str
     kind: Literal["conversations", "haystacks", "chats"] | None
     units_of: Callable[[tuple[Path, ...]], Iterator[Unit]]
+    kinds: Kinds | None = None
 
 
 SETS: Final = (
     Part("locomo", "conversations", locomo.units_of),
     Part("longmemeval", "haystacks", longmemeval.units_of),
     Part("beam", "chats", beam.units_of),
-    Part("golden", None, golden.units_of),
+    Part("golden", None, golden.units_of, kinds="facts"),
 )
 NAMES: Final = tuple(part.name for part in SETS)
 
@@ -111,7 +119,7 @@ async def measure(
             judged = (unit for unit in part.units_of(paths) if is_in(unit.name, split))
             for unit in itertools.islice(judged, limit if part.kind else None):
                 told(f"{part.name}: {unit.name}, {len(unit.turns)} turns, {len(unit.questions)} questions")
-                outcomes += await outcomes_of(run, unit)
+                outcomes += await outcomes_of(replace(run, kinds=part.kinds or kinds), unit)
     return figures_of(outcomes), run.wrong
 
 

@@ -66,8 +66,11 @@ def id_of(turn: Turn) -> str:
 
 
 def turns_by_sources(sources: Iterable[Sequence[str]]) -> list[str]:
-    """Turns in the order in which results, best first, name them as their sources; each the first time only."""
-    return list(dict.fromkeys(turn for told in sources for turn in told))
+    """Turns in the order of the results that name them, best first, each once.
+
+    Of a result the newest of its sources is first: it is the one that told what the result says.
+    """
+    return list(dict.fromkeys(turn for told in sources for turn in reversed(told)))
 
 
 def fused(rankings: Sequence[Sequence[int]]) -> list[int]:

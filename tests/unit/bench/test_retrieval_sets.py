@@ -99,8 +99,15 @@ class TestHaystacks:
         assert {self.update.name, self.assistant.name} == {"q-update", "q-assistant"}
 
     def test_statements_of_one_session_are_no_change(self) -> None:
-        assert longmemeval.change_of([self.update.turns[0]]) is None
-        assert longmemeval.change_of([]) is None
+        assert longmemeval.change_of([self.update.turns[0]], "300") is None
+        assert longmemeval.change_of([], "300") is None
+
+    def test_a_question_for_what_was_said_before_asks_for_no_current_value(self) -> None:
+        old, _, new = self.update.turns
+
+        assert longmemeval.change_of([old, new], "300 bees") is None
+        assert longmemeval.change_of([old, new], 900) is not None
+        assert longmemeval.change_of([old, new], "many") is not None
 
 
 class TestChats:

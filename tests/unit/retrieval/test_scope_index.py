@@ -1,10 +1,12 @@
 """An index of a scope: whatever was put, replaced and dropped before, it is the one made anew of what is left."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -168,43 +170,52 @@ def raised(told: list[tuple[float, int, float, str]], content: tuple[str, ...] =
 
 
 def test_of_two_about_the_same_thing_the_newer_stands_first() -> None:
-    assert raised([(0.8, 1, 1.0, "city Rome"), (0.6, 2, 0.9, "city Oslo")]) == [0.8, 0.8001]
-    assert raised([(0.8, 2, 1.0, "city Rome"), (0.6, 1, 0.9, "city Oslo")]) == [0.8, 0.6]
-    assert raised([(0.8, 1, 1.0, "city Rome"), (0.6, 1, 0.9, "city Oslo")]) == [0.8, 0.6]
+    assert raised([(0.8, 1, 1.0, "city Rome"), (0.6, 2, 0.9, "now city Oslo")]) == [0.8, 0.8001]
+    assert raised([(0.8, 2, 1.0, "city Rome"), (0.6, 1, 0.9, "now city Oslo")]) == [0.8, 0.6]
+    assert raised([(0.8, 1, 1.0, "city Rome"), (0.6, 1, 0.9, "now city Oslo")]) == [0.8, 0.6]
 
 
 def test_of_three_in_a_row_the_newest_stands_first() -> None:
-    chain = [(0.8, 1, 1.0, "city Rome"), (0.6, 2, 0.75, "city Oslo"), (0.57, 3, 0.15, "city Lima")]
+    chain = [(0.8, 1, 1.0, "city Rome"), (0.6, 2, 0.75, "now city Oslo"), (0.57, 3, 0.15, "now city Lima")]
 
     assert raised(chain) == [0.8, 0.8001, 0.8002]
 
 
-def test_what_holds_fewer_of_the_words_asked_for_is_no_newer_state() -> None:
-    kilns = [(0.8, 1, 1.0, "red kiln 1060"), (0.7, 2, 0.9, "blue kiln 1240")]
+def test_one_that_tells_no_change_is_newer_where_it_says_more_of_what_is_asked() -> None:
+    cities = [(0.8, 1, 1.0, "city Rome"), (0.6, 2, 0.9, "city Oslo")]
 
-    assert raised(kilns, ("red", "kiln")) == [0.8, 0.7]
-    assert raised(kilns, ("blue", "kiln")) == [0.8, 0.8001]
+    assert raised(cities) == [0.8, 0.6]
+    assert raised(cities, ("city", "oslo")) == [0.8, 0.8001]
+
+
+@pytest.mark.parametrize(("subjects", "second"), [(("red kiln", "blue kiln"), 0.7), (("red kiln", None), 0.8001)])
+def test_a_change_of_something_else_is_no_newer_state(subjects: Sequence[str | None], second: float) -> None:
+    index = ScopeIndex(4)
+    for number, (who, text) in enumerate(zip(subjects, ("red kiln 1060", "blue kiln now 1240"), strict=True)):
+        index.put(memory(number, text, number, subject=who), near(1.0 - number / 10))
+
+    assert newer_first(index, np.array([0.8, 0.7]), ("red", "kiln"), {}).tolist() == [0.8, second]
 
 
 def test_what_is_about_something_else_or_far_behind_stays_where_it_is() -> None:
-    assert raised([(0.8, 1, 1.0, "city Rome"), (0.6, 2, 0.4, "city Oslo")]) == [0.8, 0.6]
-    assert raised([(0.8, 1, 1.0, "city Rome"), (0.55, 2, 0.9, "city Oslo")]) == [0.8, 0.55]
-    assert raised([(0.8, 1, 1.0, "city Rome"), (0.6, 2, 0.9, "tea")]) == [0.8, 0.6]
-    assert raised([(0.8, 1, 1.0, "city Rome"), (0.6, 2, 0.9, "city Oslo")], ()) == [0.8, 0.6]
+    assert raised([(0.8, 1, 1.0, "city Rome"), (0.6, 2, 0.4, "now city Oslo")]) == [0.8, 0.6]
+    assert raised([(0.8, 1, 1.0, "city Rome"), (0.55, 2, 0.9, "now city Oslo")]) == [0.8, 0.55]
+    assert raised([(0.8, 1, 1.0, "city Rome"), (0.6, 2, 0.9, "now tea")]) == [0.8, 0.6]
+    assert raised([(0.8, 1, 1.0, "city Rome"), (0.6, 2, 0.9, "now city Oslo")], ()) == [0.8, 0.6]
     assert newer_first(ScopeIndex(4), np.zeros(0), ("city",), {}).tolist() == []
 
 
 def test_the_newer_stands_before_the_turns_of_the_older_too_and_never_over_one() -> None:
-    two = [(0.8, 1, 1.0, "city Rome"), (0.6, 2, 0.9, "city Oslo")]
+    two = [(0.8, 1, 1.0, "city Rome"), (0.6, 2, 0.9, "now city Oslo")]
 
     assert raised(two, t0=0.9, t1=0.95) == [0.8, 0.9001]
-    assert raised([(1.0, 1, 1.0, "city Rome"), (0.8, 2, 0.9, "city Oslo")]) == [1.0, 1.0]
+    assert raised([(1.0, 1, 1.0, "city Rome"), (0.8, 2, 0.9, "now city Oslo")]) == [1.0, 1.0]
 
 
 def test_what_was_replaced_before_takes_no_place_among_the_best() -> None:
     index = ScopeIndex(4)
     for number in range(60):
-        index.put(memory(number, "city", minute=number), AXES[0])
+        index.put(memory(number, "now city", minute=number), AXES[0])
     for number in range(30):
         index.drop(str(number))
     hybrid = np.where(index.alive(), 0.5, 0.9)
