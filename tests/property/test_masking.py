@@ -1,6 +1,9 @@
 """What holds of masking for any text: it hides what is planted anywhere, is done once, and leaves all else alone."""
 
 import string
+import subprocess
+import sys
+from pathlib import Path
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -8,7 +11,8 @@ from hypothesis import strategies as st
 from streams.masking import Masker
 from tests.planted import planted
 
-MASKER = Masker.made(on=["email", "phone", "national_id"])
+ALL = ["email", "phone", "national_id"]
+MASKER = Masker.made(on=ALL)
 SHAPES = len(planted(0))
 TOKENS = [place for place, one in enumerate(planted(0)) if one.text == f"It is {one.value} there."]
 NASTY = [
@@ -76,3 +80,23 @@ def test_masking_twice_is_masking_once(text: str) -> None:
 @given(PROSE)
 def test_prose_without_digits_and_signs_stays_as_it_is(text: str) -> None:
     assert MASKER.mask(text) == (text, ())
+
+
+def test_time_grows_with_the_text_and_no_faster() -> None:
+    """Each hint, over and over: what took quadratic time would not end within the time a process is given."""
+    program = f"""
+import sys
+sys.path.insert(0, {str(Path(__file__).parents[2])!r})
+from streams.masking import Masker
+masker = Masker.made(on={ALL!r})
+for rule in masker.rules:
+    alone = Masker((), (rule,), ())
+    for hint in rule.hints.texts[:3] or ["1", "A1"]:
+        alone.text((hint + " ") * 2_000)
+        alone.text(hint * 2_000)
+for fragment in ("a1B2", "1", "4111 ", "DE89 3704 ", "ops_eyJ", "x@", "[masked:x] password ", "password is of the "):
+    masker.text(fragment * (20_000 // len(fragment)))
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False)
+
+    assert (done.returncode, done.stderr) == (0, "")

@@ -242,7 +242,7 @@ def test_a_turn_has_a_share_of_what_is_said_around_it_and_of_its_substance() -> 
 
     beside = score(index, [Question([], ("tea",), {"tea": 1.0})], "episode").hybrid.tolist()
 
-    assert beside == [round((0.4 + 0.1 / 20) / 1.65, 4), round((0.2 + 0.1 / 20) / 1.65, 4), round(0.1 / 20 / 1.65, 4)]
+    assert beside == [round((0.5 + 0.1 / 20) / 1.65, 4), round((0.2 + 0.1 / 20) / 1.65, 4), round(0.1 / 20 / 1.65, 4)]
 
 
 def test_a_memory_has_closeness_words_and_the_name_and_its_best_part_counts() -> None:

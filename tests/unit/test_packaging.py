@@ -32,6 +32,8 @@ BY_ANOTHER_NAME = {
     "yaml": "pyyaml",
 }
 """Modules that come with a distribution of another name: it ships them, or cannot be without them."""
+OURS = re.compile(rf"^({'|'.join(ROOMS)})/", re.MULTILINE)
+"""In a record of installed files; where there is none, all its files are looked at."""
 REGISTRIES = r"pypi\.org|pythonhosted\.org|maven\.org|maven\.apache\.org|docker\.io|ghcr\.io|quay\.io|huggingface\.co"
 MACHINE_PATHS = r"(?<![\w.$}/-])/(?:work|root|opt)/\w+"
 OF_THE_BROKER_IMAGE = "/opt/" + "kafka"
@@ -89,6 +91,7 @@ def test_no_other_distribution_ships_files_under_the_names_of_our_rooms() -> Non
     clashes = {
         f"{distribution.metadata['Name']}: {file}"
         for distribution in importlib.metadata.distributions()
+        if OURS.search(distribution.read_text("RECORD") or "streams/")
         for file in distribution.files or []
         if file.parts[0] in ROOMS and distribution.metadata["Name"] != PROJECT["name"]
     }

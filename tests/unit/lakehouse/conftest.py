@@ -1,5 +1,7 @@
 """A lake in a temporary folder, and stories: what a writer would commit, told event by event, with vectors by hand."""
 
+import asyncio
+import shutil
 import zlib
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -91,9 +93,29 @@ def uri(tmp_path: Path) -> str:
     return str(tmp_path / "lake")
 
 
+def written(folder: Path, *commits: list[MemoryRow]) -> str:
+    """A lake there with these commits: for fixtures that many tests share, which only read it. Gives its URI."""
+
+    async def write() -> None:
+        shard = await (await Lake.make(str(folder), SHAPE)).shard(0)
+        for rows in commits:
+            await shard.commit_memories(rows)
+
+    with asyncio.Runner() as loop:
+        loop.run(write())
+    return str(folder)
+
+
+@pytest.fixture(scope="session")
+def empty(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A lake that nobody writes into: a copy is had sooner than one made anew."""
+    return written(tmp_path_factory.mktemp("empty") / "lake")
+
+
 @pytest.fixture
-async def lake(uri: str) -> Lake:
-    return await Lake.make(uri, SHAPE)
+async def lake(uri: str, empty: str) -> Lake:
+    shutil.copytree(empty, uri)
+    return await Lake.open(uri)
 
 
 @pytest.fixture

@@ -1,163 +1,25 @@
-"""Indexes that follow the tables: at any moment they answer as one made anew, whoever wrote, whatever was let go."""
+"""Indexes that follow the tables: what is read, what is kept, what is let go, and what askers see meanwhile."""
 
 import asyncio
-import random
 from collections.abc import Callable
-from datetime import timedelta
-from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
-from lakehouse import episodes
-from lakehouse.maintenance import compact
 from lakehouse.retrieval.catalogue import Catalogue
-from lakehouse.retrieval.config import RAGConfig
-from lakehouse.retrieval.engine import Retrieval, Retrieved
-from lakehouse.store import Lake, Shard
-from lakehouse.turn_table import InputRow
+from lakehouse.retrieval.engine import Retrieved
+from lakehouse.store import Lake
 from schemas.conversation import Scope
 from schemas.errors import Unavailable
-from schemas.facts import TurnRecord, turn_record_id
-from schemas.retrieval import SearchRequest
-from tests.unit.lakehouse.asking import NOW, ToldEmbedder
-from tests.unit.lakehouse.conftest import SHAPE, START, Story
+from tests.unit.lakehouse.asking import asked, engine_of, say
+from tests.unit.lakehouse.conftest import SHAPE, Story
 
 Stories = Callable[[str], Story]
-GOLDEN = Path(__file__).parents[2] / "data" / "golden"
-TURN = TurnRecord.decode((GOLDEN / "turn-record.v1.json").read_bytes())
-AXES = np.eye(8, dtype=np.float32)
-WORDS = ["tea", "city", "Rome", "Oslo", "walks", "Ann"]
 BOTH = ("knowledge", "episode")
-SHORT = timedelta(milliseconds=1)
-CASES: list[dict[str, Any]] = [
-    {"kinds": BOTH},
-    {"kinds": ("knowledge",)},
-    {"kinds": ("episode",), "mode": "keyword"},
-    {"asOf": START + timedelta(minutes=5)},
-    {"knownAt": START + timedelta(hours=4)},
-    {"kinds": BOTH, "filters": {"sessionId": "s"}},
-    {"mode": "semantic"},
-]
-
-
-def engine_of(lake: Lake, vector: Any = AXES[0], **config: Any) -> Retrieval:
-    return Retrieval(lake, ToldEmbedder(vector), lambda: NOW, config=RAGConfig(**config))
-
-
-def asked(scope: Scope, query: str = "Who walks in which city?", **fields: Any) -> SearchRequest:
-    return SearchRequest.from_wire({"scope": scope, "query": query, "similarity_threshold": 0.0, "top_k": 50} | fields)
-
-
-def seen(found: Retrieved) -> list[tuple[Any, ...]]:
-    return [(hit.item.kind, hit.item.key, hit.similarity, hit.coverage, hit.hybrid) for hit in found.hits]
 
 
 def texts(found: Retrieved) -> list[str]:
     return [hit.item.text for hit in found.hits]
-
-
-async def say(shard: Shard, told: Story, offset: int, text: str, role: str = "user") -> None:
-    """Store a turn; its id is ``t`` and its offset."""
-    turn_id = f"t{offset}"
-    said = {"turn_id": turn_id, "content": text, "scope": told.scope, "session_id": "s", "role": role}
-    record = TURN.model_copy(
-        update={
-            "record_id": turn_record_id(told.scope, turn_id),
-            "turn": TURN.turn.model_copy(update=said),
-            "source": TURN.source.model_copy(update={"offset": offset}),
-        }
-    )
-    await shard.commit_inputs([InputRow(record, told.vector(text) if role == "user" else None)])
-
-
-class Writer:
-    """Does to one scope whatever a worker may do, by dice, through one of two handles of the lake."""
-
-    def __init__(self, told: Story, shards: list[Shard], dice: random.Random) -> None:
-        self.told, self.shards, self.dice, self.turns = told, shards, dice, 0
-
-    async def step(self) -> None:
-        told, dice, shard = self.told, self.dice, self.dice.choice(self.shards)
-        text = " ".join(dice.sample(WORDS, 3))
-        kind = dice.choice(["add", "add", "say", "say", "update", "delete", "restore", "none", "judge", "compact"])
-        current = [row.event.id for row in told.memory.current]
-        turn = (f"t{dice.randint(1, self.turns)}",) if self.turns else ()
-        match kind:
-            case "say":
-                self.turns += 1
-                await say(shard, told, self.turns, text)
-                return
-            case "compact":
-                await compact(shard, dice.choice(["memories", "turns"]), SHORT)
-                return
-            case "add":
-                rows = told.add(text, source_turn_ids=turn)
-            case "update" if current:
-                rows = told.update(dice.choice(current), text, source_turn_ids=turn)
-            case "delete" if current:
-                rows = told.delete(dice.choice(current), source_turn_ids=turn)
-            case "restore" if told.memory.retired:
-                rows = told.restore(dice.choice(sorted(told.memory.retired)))
-            case "judge" if current:
-                value = {"feedback": {"value": dice.choice(["helpful", "unhelpful", "withdrawn"])}}
-                rows = told.nothing(
-                    text,
-                    fact_id=None,
-                    command_id="c",
-                    memory_id=dice.choice(current),
-                    source_turn_ids=(),
-                    metadata=value,
-                )
-            case _:
-                rows = told.nothing(text, source_turn_ids=turn)
-        await shard.commit_memories(rows)
-        await episodes.settle(shard, told.scope, told.memory, [rows[0].event])
-
-
-@pytest.mark.parametrize("seed", range(2))
-@pytest.mark.parametrize("at_once", [200, 0], ids=["in place", "anew"])
-@pytest.mark.parametrize("sizes", [{}, {"cache_rows": 20}, {"most_rows": 4}], ids=["kept", "evicted", "large"])
-async def test_any_course_of_writes_and_questions_is_answered_as_by_one_made_anew(  # noqa: PLR0917 - parameters
-    lake: Lake,
-    uri: str,
-    story: Stories,
-    monkeypatch: pytest.MonkeyPatch,
-    seed: int,
-    sizes: dict[str, int],
-    at_once: int,
-) -> None:
-    monkeypatch.setattr("lakehouse.retrieval.catalogue.AT_ONCE", at_once)
-    other = await Lake.open(uri)
-    dice = random.Random(seed)
-    shards = [await lake.shard(0), await other.shard(0)]
-    writers = [Writer(story(name), shards, dice) for name in ("ann", "bo", "cy")]
-    reader = engine_of(await Lake.open(uri), **sizes)
-
-    for _ in range(30):
-        writer = dice.choice(writers)
-        await writer.step()
-        for _ in range(dice.randint(0, 2)):
-            request = asked(dice.choice(writers).told.scope, **dice.choice(CASES))
-            anew = engine_of(lake, **sizes | {"cache_rows": 10_000})
-            found, expected = await reader.search(request), await anew.search(request)
-            assert seen(found) == seen(expected), request
-            assert found.degraded == expected.degraded == ()
-
-
-async def test_a_large_scope_and_a_kept_one_find_the_same(lake: Lake, story: Stories) -> None:
-    shard, dice = await lake.shard(0), random.Random(9)
-    writer = Writer(story("ann"), [shard], dice)
-    for _ in range(40):
-        await writer.step()
-
-    for case in CASES:
-        kept, large = [
-            await engine_of(lake, most_rows=most).search(asked(writer.told.scope, **case)) for most in (99, 1)
-        ]
-        assert kept.hits
-        assert {one[:3] for one in seen(kept)} == {one[:3] for one in seen(large)}, case
 
 
 async def test_an_index_becomes_large_when_the_scope_outgrows_it(lake: Lake, story: Stories) -> None:

@@ -4,13 +4,12 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-import numpy as np
-
 from lakehouse.maintenance import compact
+from lakehouse.retrieval.engine import Retrieval
 from lakehouse.store import Shard
 from schemas.conversation import Scope
 from schemas.retrieval import SearchRequest
-from tests.unit.lakehouse.asking import search
+from tests.unit.lakehouse.asking import AXES, engine
 
 Story = Callable[[str], Any]
 START = datetime(2025, 1, 1, tzinfo=UTC)
@@ -56,21 +55,21 @@ async def moved(shard: Shard, story: Story) -> Scope:
     return scope
 
 
-async def found(shard: Shard, scope: Scope, when: dict[str, int]) -> list[str]:
+async def found(reader: Retrieval, scope: Scope, when: dict[str, int]) -> list[str]:
     """All texts at a moment: minutes of event time, hours of recording time."""
     units = {"as_of": "minutes", "known_at": "hours"}
     told: dict[str, Any] = {name: START + timedelta(**{units[name]: number}) for name, number in when.items()}
     request = SearchRequest(scope=scope, query="where", mode="semantic", top_k=50, similarity_threshold=0, **told)
-    sides = await search(shard, request, np.eye(8, dtype=np.float32)[0])
-    return sorted(hit.item.row.event.text for hit in sides.hits)
+    return sorted(hit.item.row.event.text for hit in (await reader.search(request)).hits)
 
 
 async def test_what_was_true_or_believed_at_a_moment_is_found_as_of_then(shard: Shard, story: Story) -> None:
     scope = await moved(shard, story)
 
     for _ in range(2):
+        reader = engine(shard, AXES[0])
         for when, expected in WHEN:
-            assert await found(shard, scope, when) == expected, when
+            assert await found(reader, scope, when) == expected, when
         await compact(shard, "memories", timedelta(milliseconds=1))
 
 
@@ -79,4 +78,4 @@ async def test_what_was_believed_of_a_moment_before_a_late_statement_came_is_sti
 ) -> None:
     scope = await moved(shard, story)
 
-    assert await found(shard, scope, {"as_of": 25, "known_at": 2}) == ["Paris"]
+    assert await found(engine(shard, AXES[0]), scope, {"as_of": 25, "known_at": 2}) == ["Paris"]

@@ -1,6 +1,5 @@
 """A question to one scope: whose rows it reads, which versions, and what each side finds."""
 
-import asyncio
 import time
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
@@ -9,18 +8,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from lakehouse import keywords
 from lakehouse.maintenance import compact
 from lakehouse.retrieval.config import RAGConfig
 from lakehouse.retrieval.context import citations_of
-from lakehouse.retrieval.engine import BLANK, ONLY_WORDS
+from lakehouse.retrieval.engine import BLANK, ONLY_WORDS, Retrieved
 from lakehouse.retrieval.ranking import Hit
 from lakehouse.store import Lake, Shard
 from schemas.conversation import Scope
 from schemas.errors import Unavailable
 from schemas.retrieval import SearchRequest
 from tests.unit.lakehouse import asking
-from tests.unit.lakehouse.asking import search
+from tests.unit.lakehouse import conftest as stories
+from tests.unit.lakehouse.asking import engine, search
 
 Story = Callable[[str], Any]
 Unit = Callable[[str], Any]
@@ -55,11 +54,18 @@ def size(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 async def texts(shard: Shard, request: SearchRequest, vector: Any = AXES[0]) -> list[str]:
-    return [hit.item.row.event.text for hit in await hits(shard, request, vector)]
+    return told_by(await search(shard, request, vector), vector)
 
 
 async def hits(shard: Shard, request: SearchRequest, vector: Any = AXES[0]) -> list[Hit]:
-    found = await search(shard, request, vector)
+    return shown(await search(shard, request, vector), vector)
+
+
+def told_by(found: Retrieved, vector: Any = AXES[0]) -> list[str]:
+    return [hit.item.row.event.text for hit in shown(found, vector)]
+
+
+def shown(found: Retrieved, vector: Any = AXES[0]) -> list[Hit]:
     assert set(found.degraded) <= ({ONLY_WORDS} if vector is None else {BLANK})
     return list(found.hits)
 
@@ -68,10 +74,11 @@ async def test_scopes_of_any_name_read_only_their_own(shard: Shard, story: Story
     stories = [story(name) for name in NAMES]
     await shard.commit_memories([row for told in stories for row in told.add(f"fact of {told.scope.user_id}")])
 
+    reader = engine(shard, AXES[0])
     for told in stories:
         own = [f"fact of {told.scope.user_id}"]
         for mode in MODES:
-            assert await texts(shard, asked(told.scope, mode=mode)) == own
+            assert told_by(await reader.search(asked(told.scope, mode=mode))) == own
         assert [row.event.text for row in await shard.scope_rows(told.scope)] == own
         assert [row.event.text for row in (await shard.scope_memory(told.scope)).current] == own
 
@@ -84,12 +91,20 @@ async def test_a_scope_that_nobody_wrote_finds_nothing(shard: Shard, story: Stor
             assert await texts(shard, asked(Scope(project_id="shop", user_id=name), mode=mode)) == []
 
 
-async def test_three_far_rows_are_found_behind_five_thousand_near_ones_of_another(shard: Shard, story: Story) -> None:
-    many, few = story("many"), story("few")
-    rows = [row for number in range(5000) for row in many.add(f"fact {number}", vector=AXES[0])]
-    await shard.commit_memories(rows)
+@pytest.fixture(scope="module")
+def crowded(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Three far rows of ``few`` and five thousand near ones of ``many``, to be read only."""
     far = (AXES[0] * 0.1 + AXES[1] * np.sqrt(0.99)).astype(np.float32)
-    await shard.commit_memories([row for number in range(3) for row in few.add(f"fact {number}", vector=far)])
+    many, few = (stories.Story(Scope(project_id="shop", user_id=name)) for name in ("many", "few"))
+    return stories.written(
+        tmp_path_factory.mktemp("crowded") / "lake",
+        [row for number in range(5000) for row in many.add(f"fact {number}", vector=AXES[0])],
+        [row for number in range(3) for row in few.add(f"fact {number}", vector=far)],
+    )
+
+
+async def test_three_far_rows_are_found_behind_five_thousand_near_ones_of_another(crowded: str, story: Story) -> None:
+    shard, many, few = await (await Lake.open(crowded)).shard(0), story("many"), story("few")
 
     for mode in MODES:
         assert sorted(await texts(shard, asked(few.scope, mode=mode, top_k=3))) == ["fact 0", "fact 1", "fact 2"]
@@ -101,8 +116,8 @@ async def test_similarity_is_one_for_the_same_nought_for_right_angles_and_the_op
 ) -> None:
     told = story("ann")
     half = (AXES[0] + AXES[1]) / np.sqrt(2)
-    for text, vector in (("same", AXES[0]), ("half", half), ("right angle", AXES[1]), ("opposite", -AXES[0])):
-        await shard.commit_memories(told.add(text, vector=vector))
+    near = {"same": AXES[0], "half": half, "right angle": AXES[1], "opposite": -AXES[0]}
+    await shard.commit_memories([row for text, vector in near.items() for row in told.add(text, vector=vector)])
 
     found = {hit.item.row.event.text: hit.similarity for hit in await hits(shard, asked(told.scope, mode="semantic"))}
 
@@ -122,22 +137,20 @@ async def test_the_order_of_similarities_is_that_of_a_plain_comparison(shard: Sh
 @pytest.mark.parametrize("threshold", [0.0, 0.3, 0.7071, 0.71, 1.0])
 async def test_a_threshold_compares_with_the_similarity(shard: Shard, story: Story, threshold: float) -> None:
     told = story("ann")
-    for text, vector in (("same", AXES[0]), ("half", (AXES[0] + AXES[1]) / np.sqrt(2)), ("right angle", AXES[1])):
-        await shard.commit_memories(told.add(text, vector=vector))
+    near = {"same": AXES[0], "half": (AXES[0] + AXES[1]) / np.sqrt(2), "right angle": AXES[1]}
+    await shard.commit_memories([row for text, vector in near.items() for row in told.add(text, vector=vector)])
 
     found = await hits(shard, asked(told.scope, mode="semantic", similarity_threshold=threshold))
 
     expected = {"same": 1.0, "half": 0.7071, "right angle": 0.0}
-    assert {hit.item.row.event.text for hit in found} == {text for text, near in expected.items() if near >= threshold}
+    assert {hit.item.row.event.text for hit in found} == {text for text, one in expected.items() if one >= threshold}
 
 
 async def test_what_one_side_alone_finds_has_both_scores_and_makes_a_citation(shard: Shard, story: Story) -> None:
     told = story("ann")
-    await shard.commit_memories(told.add("the code word is xylophone", vector=-AXES[0]))
-    await shard.commit_memories(told.add("a paraphrase", vector=AXES[0]))
-    for number in range(25):
-        near = (AXES[0] * 0.4 + AXES[2] * np.sqrt(0.84)).astype(np.float32)
-        await shard.commit_memories(told.add(f"filler {number}", vector=near))
+    near = (AXES[0] * 0.4 + AXES[2] * np.sqrt(0.84)).astype(np.float32)
+    rows = [*told.add("the code word is xylophone", vector=-AXES[0]), *told.add("a paraphrase", vector=AXES[0])]
+    await shard.commit_memories([*rows, *(row for n in range(25) for row in told.add(f"filler {n}", vector=near))])
 
     found = await hits(shard, asked(told.scope, "xylophone", top_k=5, similarity_threshold=0.5))
 
@@ -152,14 +165,21 @@ async def test_what_one_side_alone_finds_has_both_scores_and_makes_a_citation(sh
     assert citations_of([blind])[0].metadata.semantic_score is None
 
 
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Twenty facts of ``ann``, to be read only."""
+    told = stories.Story(Scope(project_id="shop", user_id="ann"))
+    rows = [row for number in range(20) for row in told.add(f"fact {number} word")]
+    return stories.written(tmp_path_factory.mktemp("plain") / "lake", rows)
+
+
 @pytest.mark.parametrize("query", ODD, ids=lambda query: repr(query[:20]))
-async def test_an_odd_question_is_answered_within_a_second(shard: Shard, story: Story, query: str) -> None:
-    told = story("ann")
-    await shard.commit_memories([row for number in range(20) for row in told.add(f"fact {number} word")])
+async def test_an_odd_question_is_answered_within_a_second(plain: str, story: Story, query: str) -> None:
+    reader = engine(await (await Lake.open(plain)).shard(0), AXES[0])
 
     started = time.monotonic()
     for mode in MODES:
-        await hits(shard, asked(told.scope, query, mode=mode))
+        shown(await reader.search(asked(story("ann").scope, query, mode=mode)))
 
     assert time.monotonic() - started < 3
 
@@ -186,9 +206,8 @@ async def test_words_of_any_language_are_found_and_others_are_not(
 
 async def test_keyword_mode_holds_only_matches_and_partial_ones_need_the_threshold(shard: Shard, story: Story) -> None:
     told = story("ann")
-    await shard.commit_memories(told.add("red bike", vector=AXES[1]))
-    await shard.commit_memories(told.add("red car", vector=AXES[0]))
-    await shard.commit_memories(told.add("blue boat", vector=AXES[0]))
+    rows = [*told.add("red bike", vector=AXES[1]), *told.add("red car", vector=AXES[0])]
+    await shard.commit_memories([*rows, *told.add("blue boat", vector=AXES[0])])
 
     assert await texts(shard, asked(told.scope, "red bike", mode="keyword", similarity_threshold=0.5)) == [
         "red bike",
@@ -273,14 +292,16 @@ async def test_all_filters_that_are_given_hold_in_every_mode(shard: Shard, story
     await shard.commit_memories([row for number, fields in enumerate(given, 1) for row in
                                  told.add(f"fact {number}", **{"source_session_id": None} | fields)])  # fmt: skip
 
+    reader = engine(shard, AXES[0])
     for filters, expected in FILTERS:
         for mode in MODES:
-            found = await hits(shard, asked(told.scope, mode=mode, filters=filters))
+            found = shown(await reader.search(asked(told.scope, mode=mode, filters=filters)))
             assert sorted(hit.item.row.event.id for hit in found) == expected, filters
 
 
 async def everywhere(shard: Shard, scope: Scope, query: str, vector: Any) -> Sequence[str]:
-    found = [set(await texts(shard, asked(scope, query, mode=mode), vector)) for mode in MODES]
+    reader = engine(shard, vector)
+    found = [set(told_by(await reader.search(asked(scope, query, mode=mode)))) for mode in MODES]
     known = {row.event.text for row in (await shard.scope_memory(scope)).current}
     return sorted(set.union(*found) | known)
 
@@ -313,47 +334,11 @@ async def test_two_scopes_with_mirrored_facts_never_meet(shard: Shard, story: St
         await shard.commit_memories(told.update(1, f"adores {marker}"))
         await shard.commit_memories(told.delete(2))
 
+    reader = engine(shard, AXES[0])
     for when in ({}, {"as_of": START + timedelta(days=9)}, {"known_at": START + timedelta(hours=2, minutes=1)}):
         for mode in MODES:
-            found = await texts(shard, asked(ann.scope, "likes adores banana apple", mode=mode, **when))
+            request = asked(ann.scope, "likes adores banana apple", mode=mode, **when)
+            found = told_by(await reader.search(request))
             assert found
             assert all("apple" in text for text in found)
     assert all("apple" in row.event.text for row in await shard.scope_rows(ann.scope))
-
-
-async def test_words_follow_fifty_rounds_of_adding_changing_deleting_and_compacting(shard: Shard, story: Story) -> None:
-    told = story("ann")
-    words = ["red", "green", "blue", "sea", "sky"]
-    for number in range(50):
-        text = f"{words[number % 5]} {words[number * 7 % 3]} thing{number}"
-        rows = [*told.add(text)]
-        if number > 2:
-            rows += told.update(number, f"{words[number * 3 % 5]} changed{number}")
-        if number % 4 == 3:
-            rows += told.delete(number - 1)
-        await shard.commit_memories(rows)
-        await compact(shard, "memories", timedelta(milliseconds=1))
-        query = f"{words[number % 5]} thing{number}"
-        terms = keywords.query_terms(query)
-        expected = {
-            row.event.event_id
-            for row in told.memory.current
-            if keywords.coverage(terms, frozenset(keywords.index_terms(row.event.text)))
-        }
-        found = await hits(shard, asked(told.scope, query, mode="keyword"))
-        assert {hit.item.row.event.event_id for hit in found} == expected
-    indexes = {tuple(index.columns): index.num_unindexed_rows for index in await shard.memories.list_indices()}
-    assert indexes[("keywords",)] == 0
-
-
-async def test_a_hundred_questions_and_writes_at_once_all_end(shard: Shard, story: Story, unit: Unit) -> None:
-    told = story("ann")
-    rows = [told.add(f"fact {number}") for number in range(40)]
-
-    async with asyncio.timeout(20):
-        await asyncio.gather(
-            *(shard.commit_memories(some) for some in rows),
-            *(search(shard, asked(told.scope, mode=MODES[number % 3]), unit("x")) for number in range(40)),
-        )
-
-    assert len(await texts(shard, asked(told.scope))) == 40

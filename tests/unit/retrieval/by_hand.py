@@ -1,4 +1,4 @@
-"""Items made by hand, with the columns that a row of the lake has, and small unit vectors."""
+"""Items made by hand, with the columns that a row of the lake has, small unit vectors, and a question of all parts."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
@@ -9,6 +9,8 @@ import numpy as np
 
 from lakehouse import keywords
 from lakehouse.retrieval.items import Item, memory_item, turn_item
+from lakehouse.retrieval.ranking import Question
+from lakehouse.retrieval.words import WordIndex
 from schemas.facts import TurnRecord
 from schemas.memory import MemoryEvent
 
@@ -93,3 +95,20 @@ def turn(  # noqa: PLR0917 - a row of a table
             "keywords": " ".join(keywords.index_terms(text)),
         }
     )
+
+
+def index_of(texts: list[tuple[list[str], str]]) -> WordIndex:
+    """An index of the words of these texts, each with its language."""
+    index = WordIndex()
+    for terms, language in texts:
+        index.add(terms, language)
+    return index
+
+
+ASKED = Question(
+    vectors=[unit(1, 2, 0, 1), AXES[0]],
+    terms=("ann", "walks"),
+    words={"walks": 1.0, "chats": 0.5, "tea": 0.25},
+    content=("walks",),
+    names=frozenset({"ann"}),
+)

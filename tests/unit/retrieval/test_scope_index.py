@@ -1,4 +1,4 @@
-"""An index of a scope: whatever was put, replaced and dropped before, it is the one made anew of what is left."""
+"""An index of a scope: its places, what stands beside what, and what it tells of each."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -7,95 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
 
-from lakehouse.retrieval.items import Item
 from lakehouse.retrieval.moments import Stretch
-from lakehouse.retrieval.ranking import Question, newer_first, score
+from lakehouse.retrieval.ranking import newer_first, score
 from lakehouse.retrieval.scope_index import ROOM, ScopeIndex
-from tests.unit.retrieval.by_hand import AXES, START, memory, near, turn, unit
-
-TEXTS = ["Ann walks home", "walks", "les chats", "chat", "tea for Ann", "green tea", "", "绿茶"]
-NAMES = [None, "Ann", "bo", "Cleo Doe"]
-STEPS = st.lists(
-    st.tuples(
-        st.integers(0, 7),
-        st.booleans(),
-        st.sampled_from(TEXTS),
-        st.sampled_from(["en", "fr", "xx"]),
-        st.sampled_from(NAMES),
-        st.sampled_from(["s", "other", None]),
-    ),
-    max_size=60,
-)
-VECTORS = [unit(1, number, number % 3, 1) for number in range(8)]
-ASKED = Question(
-    vectors=[unit(1, 2, 0, 1), AXES[0]],
-    terms=("ann", "walks"),
-    words={"walks": 1.0, "chats": 0.5, "tea": 0.25},
-    content=("walks",),
-    names=frozenset({"ann"}),
-)
-
-
-def seen(index: ScopeIndex, kind: Any) -> dict[str, tuple[Any, ...]]:
-    """All that an index tells of each item, by the item's key."""
-    told = [
-        index.coverage(ASKED.terms),
-        index.held(("walks", "chats")),
-        index.word_scores(ASKED.words),
-        index.similarities(ASKED.vectors),
-        index.named(frozenset({"ann", "bo"})),
-        index.named(frozenset({"cleo doe"})),
-        index.times(),
-        *index.marks(),
-        score(index, [ASKED], kind).hybrid,
-    ]
-    names: dict[int, str] = {place: item.key for place, item in index.items()} | {-1: ""}
-    before, after = index.beside()
-    return {
-        item.key: (
-            item,
-            names[int(before[place])],
-            names[int(after[place])],
-            tuple(map(float, index.vectors(place))),
-            *(round(float(figures[place]), 9) for figures in told),
-        )
-        for place, item in index.items()
-    }
-
-
-@settings(max_examples=150, deadline=None)
-@given(STEPS, st.booleans())
-@example(
-    [(0, True, "les chats", "fr", None, "s"), (1, True, "chat", "xx", None, "s"), (0, False, "", "fr", None, "s")],
-    False,
-)
-def test_it_is_the_one_made_anew_of_what_is_left(steps: list[Any], is_memories: bool) -> None:
-    index, left = ScopeIndex(4), dict[str, tuple[Item, Any]]()
-    for number, is_put, text, language, name, session in steps:
-        item = (
-            memory(number, text, number, subject=name, language=language)
-            if is_memories
-            else turn(number, text, number, session, name, language)
-        )
-        if is_put:
-            index.put(item, VECTORS[number])
-            left[item.key] = item, VECTORS[number]
-        else:
-            index.drop(item.key)
-            left.pop(item.key, None)
-
-    anew = ScopeIndex(4)
-    for item, vector in sorted(left.values(), key=lambda one: one[0].place):
-        anew.put(item, vector)
-
-    kind = "knowledge" if is_memories else "episode"
-    assert seen(index, kind) == seen(anew, kind)
-    assert (len(index), index.names, index.speakers) == (len(anew), anew.names, anew.speakers)
-    assert {item.key for _, item in index.items()} == set(left)
-    assert int(index.alive().sum()) == len(left)
+from tests.unit.retrieval.by_hand import ASKED, AXES, START, memory, near, turn
 
 
 def test_places_that_are_empty_are_closed_up_when_they_are_most() -> None:

@@ -21,12 +21,12 @@ NOW = datetime(2025, 1, 2, 3, 4, 5, tzinfo=UTC)
 WAY_BACK: Headers = [("reply_to", b"memlake.replies"), ("correlation_id", b"c1")]
 MASKER = Masker.made()
 SECRET = "AKIAIOSFODNN7EXAMPLE"
-LARGE: list[tuple[bytes, bytes, Headers]] = [
-    (b"k", b"\x00" * INPUT_BYTES, []),
-    (b"\x00" * (INPUT_BYTES // 2), b"\x00" * (INPUT_BYTES // 2), []),
-    (b"k", b"v", [("h", b"\xff" * INPUT_BYTES)]),
-    (b"k", b"v", [("\x00" * 70, b"\x00" * 100)] * (INPUT_BYTES // 200)),
-]
+LARGE: dict[str, tuple[bytes, bytes, Headers]] = {
+    "a value": (b"k", b"\x00" * INPUT_BYTES, []),
+    "key and value": (b"\x00" * (INPUT_BYTES // 2), b"\x00" * (INPUT_BYTES // 2), []),
+    "a header": (b"k", b"v", [("h", b"\xff" * INPUT_BYTES)]),
+    "many headers": (b"k", b"v", [("\x00" * 70, b"\x00" * 100)] * (INPUT_BYTES // 200)),
+}
 
 
 class Silent(Outbox):
@@ -107,7 +107,7 @@ def test_the_name_of_a_header_says_that_its_value_is_a_secret() -> None:
     assert letter.headers == (("x-api-key", "[masked:password]"), ("Authorization", "Basic [masked:bearer_token]"))
 
 
-@pytest.mark.parametrize(("key", "value", "headers"), LARGE, ids=lambda value: str(value)[:12])
+@pytest.mark.parametrize(("key", "value", "headers"), LARGE.values(), ids=LARGE)
 def test_the_letter_of_the_largest_message_fits_its_topic(key: bytes, value: bytes, headers: Headers) -> None:
     error = InvalidMessage("x" * 10_000)
     for outgoing in letters(came(value, headers, key), error, Silent(), MASKER, attempt=1, now=NOW):

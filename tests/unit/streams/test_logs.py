@@ -4,6 +4,8 @@ import json
 import subprocess
 import sys
 
+import pytest
+
 from streams import logs
 from streams.masking import Masker
 
@@ -26,15 +28,21 @@ for text in sys.argv[1:]:
     return [json.loads(line) for line in done.stderr.splitlines()]
 
 
-def test_every_line_is_a_json_object_on_stderr_that_says_who_spoke() -> None:
-    ours, theirs = said_by("the lake is away")
+@pytest.fixture(scope="module")
+def lines() -> list[dict[str, str]]:
+    """Told of a lake that is away, and of a key."""
+    return said_by("the lake is away", f"the key {KEY} is wrong")
+
+
+def test_every_line_is_a_json_object_on_stderr_that_says_who_spoke(lines: list[dict[str, str]]) -> None:
+    ours, theirs = lines[:2]
 
     assert (ours["event"], ours["reason"], ours["logger"]) == ("told", "the lake is away", "memlake.test")
     assert (theirs["event"], theirs["level"], theirs["logger"]) == ("refused the lake is away", "error", "library")
 
 
-def test_a_secret_is_masked_whoever_logs_it() -> None:
-    ours, theirs = said_by(f"the key {KEY} is wrong")
+def test_a_secret_is_masked_whoever_logs_it(lines: list[dict[str, str]]) -> None:
+    ours, theirs = lines[2:]
 
     assert ours["reason"] == "the key [masked:cloud_key] is wrong"
     assert theirs["event"] == "refused the key [masked:cloud_key] is wrong"
