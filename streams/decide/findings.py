@@ -15,7 +15,7 @@ from streams.decide.retelling import denied, over, reported, retold
 from streams.decide.subjects import same_attribute, same_subject, same_thing
 from streams.decide.types import Finding, Neighbour
 from streams.decide.values import Relation, is_quantity, loses_nothing, qualifies, relation
-from streams.decide.words import UNSPACED_NEGATIONS, corrects, label_of, words_of
+from streams.decide.words import STOP, UNSPACED_NEGATIONS, corrects, label_of, words_of
 
 MAX_REASON_WORDS = 16
 LIKELY = 0.9
@@ -51,7 +51,7 @@ def _compared(fact: Fact, neighbour: Neighbour, threshold: float) -> Finding | N
     """By subject, attribute and value where both have them; else by their words."""
     if fact.attribute and neighbour.attribute and fact.subject and neighbour.subject:
         if not same_subject(fact.subject, neighbour.subject):
-            changed = _changed_part(fact, neighbour)
+            changed = _changed_part(fact, neighbour) or _cut_otherwise(fact, neighbour)
             return changed or _by_likeness(fact, neighbour, threshold)
         if same_attribute(fact.attribute, neighbour.attribute) and fact.attribute != "change":
             return _same_attribute(fact, neighbour)
@@ -84,8 +84,11 @@ def _by_claim(fact: Fact, known: Neighbour) -> Finding | None:
 
 
 def _opposed_attributes(one: str, other: str) -> bool:
+    """Whether one is the opposite of the other, whatever preposition it takes: "is up to date with", "is due for"."""
     mine, theirs = one.split(), other.split()
-    return len(mine) == len(theirs) and opposed(mine, theirs) is not None
+    if opposed(mine, theirs) is not None:
+        return True
+    return mine[-1] in STOP and theirs[-1] in STOP and opposed(mine[:-1], theirs[:-1]) is not None
 
 
 def _same_attribute(fact: Fact, known: Neighbour) -> Finding | None:  # noqa: PLR0911 - a ladder of tests
@@ -169,6 +172,19 @@ def _changed_part(fact: Fact, known: Neighbour) -> Finding | None:
     if not same_thing(fact.subject or "", attributes[0], known.subject or "", attributes[1]):
         return None
     return _changed_thing(fact, known, named=True)
+
+
+def _cut_otherwise(fact: Fact, known: Neighbour) -> Finding | None:
+    """One calls "the user's desk" what the other calls the user and its desk, and they differ in a number or a time."""
+    attributes = (fact.attribute or "", known.attribute or "")
+    if fact.polarity != known.polarity or sum(word.startswith("is") for word in attributes) != 1:
+        return None
+    if not same_thing(fact.subject or "", attributes[0], known.subject or "", attributes[1]):
+        return None
+    value, old = fact.value or "", known.value or ""
+    if relation(value, old) not in {Relation.NUMBER, Relation.TIME}:
+        return None
+    return Finding(known, "contradicts", 0.8, f"{fact.subject}: {old!r} became {value!r}")
 
 
 def _changed_thing(fact: Fact, known: Neighbour, *, named: bool = False) -> Finding | None:

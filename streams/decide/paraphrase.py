@@ -12,7 +12,7 @@ from schemas.facts import Fact
 from streams.decide.overlap import stems_of
 from streams.decide.types import Finding, Neighbour
 from streams.decide.values import compares
-from streams.decide.words import UNSPACED, corrects, label_of, words_of
+from streams.decide.words import UNSPACED, UNSPACED_NEGATIONS, corrects, label_of, words_of
 from streams.ruledata import load
 
 NEAR: Final = 0.6
@@ -62,9 +62,15 @@ def paraphrase(fact: Fact, known: Neighbour) -> Finding | None:
     if round(known.similarity, 4) < NEAR or fact.polarity != known.polarity or corrects(fact.text):
         return None
     fresh, old = words_of(fact.text), words_of(known.text)
-    if fresh.negative != old.negative or fresh.numbers != old.numbers or label_of(fact.text) != label_of(known.text):
+    # In a script without spaces signs of negation stand inside of words, too; there the polarity alone tells.
+    unspaced = UNSPACED.search(fact.text) is not None
+    if fresh.negative != old.negative and not unspaced:
+        return None
+    if fresh.numbers != old.numbers or label_of(fact.text) != label_of(known.text):
         return None
     (mine, groups), (theirs, other_groups) = _said(fact.text, fact.language), _said(known.text, fact.language)
+    if unspaced and fact.polarity == "negative":
+        mine, theirs = (tuple(word for word in words if word not in UNSPACED_NEGATIONS) for words in (mine, theirs))
     if not mine or not _same_things(mine, theirs) or not _same_groups(fact, known, groups, other_groups):
         return None
     if not _order_is_free(fact, known, mine, theirs, groups | other_groups):

@@ -14,7 +14,7 @@ from streams.decide.arity import Arity, arity_of
 from streams.decide.overlap import is_time, lost_details, overlap, stems_of, time_phrases
 from streams.decide.subjects import FIRST_PERSON, are_apart, same_subject, subject_words
 from streams.decide.types import Finding, Neighbour
-from streams.decide.words import EVER, NEVER, OFTEN, label_of, words_of
+from streams.decide.words import EVER, NEVER, OFTEN, UNSPACED, label_of, words_of
 from streams.wording.ended import ended
 from streams.wording.reported import Reported, reported_change
 
@@ -77,8 +77,10 @@ def denied(fact: Fact, known: Neighbour) -> Finding | None:
     if fact.subject is not None and known.subject is not None and not same_subject(fact.subject, known.subject):
         return None
     never, told = (fact.text, known.text) if NEVER & set(mine.all) else (known.text, fact.text)
-    said = set(stems_of(never, fact.language)) - EVER
-    shared = len(said & set(stems_of(told, fact.language)))
+    said, other = set(stems_of(never, fact.language)) - EVER, set(stems_of(told, fact.language))
+    if UNSPACED.search(told) and not other - said <= OFTEN:
+        return None  # a sign more can make it somebody else
+    shared = len(said & other)
     if shared < DENIED_SHARED or shared / len(said) < DENIED_SHARE:
         return None
     return Finding(known, "contradicts", 0.75, "what one tells the other says was never so")

@@ -12,6 +12,8 @@ from streams.decide.words import DATA, SPECIFIERS, STOP, TIMES, Words, is_identi
 
 MAX_REORDERED = 4
 """Words of a value whose order does not matter ("14 March", "March 14")."""
+YEAR = 4
+"""Digits of a number that may be a year."""
 
 
 class Relation(Enum):
@@ -27,6 +29,7 @@ class Relation(Enum):
     OTHER = "is something else"
 
 
+_ELLIPTIC = frozenset(DATA["elliptic"])
 _COMPARATORS = sorted((tuple(phrase.split()) for phrase in DATA["comparators"]), key=len, reverse=True)
 
 
@@ -53,7 +56,8 @@ def relation(new: str, old: str) -> Relation:  # noqa: PLR0911 - a ladder of tes
         return Relation.MORE
     if _holds(theirs, mine):
         return Relation.LESS
-    return _changed(mine, theirs)
+    elliptic = _is_elliptic(fresh, known) or _is_elliptic(known, fresh)
+    return Relation.NUMBER if elliptic else _changed(mine, theirs)
 
 
 def compares(text: str) -> bool:
@@ -75,6 +79,20 @@ def _holds(longer: tuple[str, ...], shorter: tuple[str, ...]) -> bool:
     """Whether all words of the shorter stand in the longer, in the same order."""
     rest = iter(longer)
     return bool(shorter) and len(shorter) < len(longer) and all(word in rest for word in shorter)
+
+
+def _is_elliptic(short: Words, full: Words) -> bool:
+    """Whether of one value only another number is told, and the other tells of what: "the 35", "floor 34".
+
+    A number ahead of its thing counts it: "3 goats" is no goat of that number.
+    """
+    if len(short.content) != 1 or len(full.numbers) != 1 or len(full.content) > MAX_REORDERED:
+        return False
+    number = short.content[0]
+    if not is_number(number) or is_number(full.content[0]) or number in full.numbers:
+        return False
+    before = short.all[: short.all.index(number)]
+    return before[-1] in _ELLIPTIC if before else len(number) < YEAR
 
 
 def _changed(new: tuple[str, ...], old: tuple[str, ...]) -> Relation:

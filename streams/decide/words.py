@@ -34,7 +34,8 @@ UNSPACED: Final = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 def _unspaced_words() -> str:
     """The words of several signs that the data names, as a pattern, the longest first."""
     opposites = (word.strip() for line in DATA["opposites"] for word in re.split(r"[|/]", line))
-    words = {word for word in (*opposites, *DATA["changes"], *DATA["times"]) if len(word) > 1 and UNSPACED.search(word)}
+    named = (*opposites, *DATA["changes"], *DATA["times"], *DATA["negations"])
+    words = {word for word in named if len(word) > 1 and UNSPACED.search(word)}
     return "|".join(sorted(words, key=lambda word: (-len(word), word)))
 
 
@@ -53,6 +54,7 @@ _CONTRACTIONS = tuple(
     )
 )
 _CANNOT = "cannot"
+_NO_MORE = re.compile("|".join(DATA["no_more"]))
 _ELISION = re.compile(r"\b([ldnjsmct]|qu)'(?=\w)")
 _DIGIT = re.compile(r"\d")
 _HALVES = re.compile(r"\b(\d{1,2})(?::(\d\d))?\s*([ap])\.?m\b\.?")
@@ -127,7 +129,7 @@ def words_of(text: str) -> Words:
     if "'" in folded or _CANNOT in folded:
         for pattern, full in _CONTRACTIONS:
             folded = pattern.sub(full, folded)
-    folded = _english_clock(folded)
+    folded = _english_clock(_NO_MORE.sub(_no_more, folded))
     if _DIGIT.search(folded):
         folded = _EDGE.sub(" ", _clock(folded))
     if "'" in folded:
@@ -135,6 +137,11 @@ def words_of(text: str) -> Words:
     spelt = tuple(map(_spelling, _numbers_joined(_TOKEN.findall(folded))))
     content = tuple(word for word in spelt if word not in _EMPTY)
     return Words(spelt, content)
+
+
+def _no_more(told: re.Match[str]) -> str:
+    """One spelling for "nicht mehr" and for "ne … plus", which stands around its verb."""
+    return f"not anymore {told[told.lastindex] if told.lastindex else ''}"
 
 
 def _clock(text: str) -> str:

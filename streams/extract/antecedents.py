@@ -27,6 +27,7 @@ _PERSONS = frozenset(_DATA["persons"])
 _NOBODY = frozenset(_DATA["nobody"])
 _BEINGS = frozenset(_DATA["beings"])
 _ANAPHORA = frozenset(_DATA["anaphora"])
+_ARTICLES = frozenset(_DATA["articles"])
 _PERFECT: Final = (["been"], ["got"], ["become"])
 """Before these "it's" is "it has"."""
 _PLURALS: Final = frozenset({"they", "they're", "their"})
@@ -150,6 +151,7 @@ def corrected(text: str, before: Sequence[Said], speaker: str) -> Resolved | Non
         if old is not None and tidy(old).casefold() != value.casefold():
             head, _, tail = said.text.rpartition(old)
             value = _without_repeat(value, head)
+            head = _without_article(head, value)
             told = f"{head}{value}{tail}"
             return Resolved(told, read_claim(told, said.language, speaker), said.source)
     return None
@@ -169,6 +171,13 @@ def _without_repeat(value: str, head: str) -> str:
     first, _, rest = value.partition(" ")
     before = head.split()[-1:] or [""]
     return rest if rest and first.casefold() == before[0].casefold() else value
+
+
+def _without_article(head: str, value: str) -> str:
+    """What stands before a value, without an article of its own where the value has one: "a badger", "an otter"."""
+    last = head.split()[-1:] or [""]
+    own = value.split(maxsplit=1)[0].casefold() in _ARTICLES and last[0].casefold() in _ARTICLES
+    return head[: head.rindex(last[0])] if own else head
 
 
 def _kind(text: str) -> str:

@@ -14,7 +14,7 @@ from streams.ruledata import load
 MAX_WHOLE: Final = 400
 """Characters of a sentence that can be nothing but phrases."""
 _OPENING_MARKS = " \t\"'“”„«(¡"
-_EDGE = r"[\s,.!?;:…~\-\u2013—'\"()。\uff01\uff1f\uff0c、\uff1a\uff1b]*"
+_EDGE = r"[\s,.!?¡¿;:…~\-\u2013—'\"()。\uff01\uff1f\uff0c、\uff1a\uff1b]*"
 
 
 def _any(patterns: Sequence[str]) -> re.Pattern[str] | None:

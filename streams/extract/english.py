@@ -25,6 +25,7 @@ from streams.extract.english_words import (
     POSSESSIVES,
     PREPOSITIONS,
     PROGRESSIVES,
+    RETURNED,
     VERBS,
 )
 
@@ -70,6 +71,8 @@ _CLEFT_SUBJECT = re.compile(
 _TOPIC = re.compile(
     r"(?P<value>[^,]{2,80}), (?P<clause>(?:i|we) .{2,80}?)(?: (?P<place>there|of it|in it|with it))?", re.IGNORECASE
 )
+_VERBAL = ("to ", "did ", "is", *(f"{word} " for word in sorted(MODALS)))
+_RESULT, _OWNER = (re.compile(DATA[name], re.IGNORECASE) for name in ("result", "owner"))
 
 
 @dataclass(frozen=True)
@@ -87,12 +90,26 @@ def read_english(sentence: str, speaker: str) -> Claim | None:
         sentence: One sentence.
         speaker: Who "I" is, as a subject.
     """
+    result = _by_result(sentence[:MAX_CLAIM], speaker)
+    if result is not None:
+        return result
     clause = _clause(sentence[:MAX_CLAIM])
     for read in (_by_report, _by_habit, by_form, _by_cleft, by_change, _by_label, _by_topic, _by_ellipsis, by_grammar):
         claim = read(clause.text, speaker)
         if claim is not None and claim.value:
             return bounded(replace(claim, polarity=clause.polarity))
     return None
+
+
+def _by_result(sentence: str, speaker: str) -> Claim | None:
+    """As in "Ada got promoted, so her title is lead": what something has by what happened is the claim."""
+    match = _RESULT.fullmatch(tidy(sentence))
+    cause = read_english(match["cause"], speaker) if match is not None else None
+    if match is None or cause is None or not cause.is_event or cause.subject is None:
+        return None
+    claim = read_english(_OWNER.sub(f"{cause.subject}'s", match["result"]), speaker)
+    attribute = (claim.attribute or "") if claim is not None else ""
+    return None if attribute.startswith(_VERBAL) else claim
 
 
 def polarity_of(sentence: str) -> Polarity:
@@ -113,6 +130,7 @@ def _clause(sentence: str) -> _Clause:
     negative = bool(_NEGATION.search(main)) or bool(_NO_OBJECT.search(main))
     text = _NO_OBJECT.sub("", _NEGATION.sub("", main)) + text[len(main) :] if negative else text
     text = tidy(CHANGES.sub(" ", text))
+    text = RETURNED.sub(lambda verb: f"{verb[1] or verb[2]} ", text)
     text = _HEDGE.sub("", text)
     fronted = _FRONTED.match(text)
     return _Clause(text[fronted.end() :] if fronted else text, "negative" if negative else "affirmative")

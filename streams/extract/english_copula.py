@@ -9,6 +9,7 @@ import re
 from streams.extract.claims import Claim
 from streams.extract.english_nouns import NounPhrase, noun_phrase, without_determiner
 from streams.extract.english_words import (
+    ADJECTIVE_PHRASES,
     COLOURS,
     DETERMINERS,
     DIMENSIONS,
@@ -24,6 +25,7 @@ from streams.extract.english_words import (
 )
 
 MAX_NAME_WORDS = 6
+MAX_ADJECTIVE = max(len(phrase.split()) for phrase in ADJECTIVE_PHRASES)
 TIME_WORDS = 2
 """Words of a phrase of which one must be a time: "the first Monday", but not "Oslo on Monday"."""
 _CLOCK = re.compile(
@@ -41,6 +43,7 @@ def read_copula(phrase: NounPhrase, rest: list[str], speaker: str, *, past: bool
         past: Whether it *was* so: then a participle tells a happening.
         modal: An auxiliary such as "must"; empty where there is none.
     """
+    rest = _joined(rest)
     lower = [word.casefold().strip(".,;:!?()\"'") for word in rest]
     lead = modal or "is"
     turned = _turned(phrase, rest, lower, speaker)
@@ -61,6 +64,15 @@ def read_copula(phrase: NounPhrase, rest: list[str], speaker: str, *, past: bool
     return _identity(phrase, rest, lower, lead=lead)
 
 
+def _joined(rest: list[str]) -> list[str]:
+    """The words with an adjective of several words at their beginning as one: "up to date"."""
+    for count in range(MAX_ADJECTIVE, 1, -1):
+        phrase = " ".join(rest[:count])
+        if phrase.casefold().strip(".,;:!?") in ADJECTIVE_PHRASES:
+            return [phrase, *rest[count:]]
+    return rest
+
+
 def _is_time(words: list[str]) -> bool:
     bare = [word for word in words if word not in DETERMINERS]
     first = bare[:TIME_WORDS]
@@ -75,7 +87,8 @@ def _is_relation(lower: list[str]) -> bool:
     if len(lower) <= at + 1 or lower[at] not in PREPOSITIONS or lower[0] in POSSESSIVES:
         return False
     word = lower[at - 1]
-    return word.isalpha() and not is_number(word) and (at == 1 or lower[at] == "of") and word not in DETERMINERS
+    spelt = word.replace(" ", "").isalpha() and not is_number(word)
+    return spelt and (at == 1 or lower[at] == "of") and word not in DETERMINERS
 
 
 def _turned(phrase: NounPhrase, rest: list[str], lower: list[str], speaker: str) -> Claim | None:

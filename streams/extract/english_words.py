@@ -27,6 +27,7 @@ ADVERBS = _words("adverbs")
 ORDERING = _words("ordering")
 PREPOSITIONS = _words("prepositions")
 PARTICLES = _words("particles")
+ADJECTIVE_PHRASES = _words("adjective_phrases")
 DIMENSIONS = _words("dimensions")
 UNITS = _words("units")
 COLOURS = _words("colours")
@@ -37,6 +38,7 @@ NAME_NOUNS = _words("name_nouns")
 CHANGES = re.compile(
     rf"\b(?:{'|'.join(map(re.escape, sorted(DATA['changes'], key=len, reverse=True)))})\b", re.IGNORECASE
 )
+RETURNED = re.compile(DATA["returned"], re.IGNORECASE)
 VERBS = frozenset(DATA["verbs"].split())
 _IRREGULAR = dict(pair.split(":") for pair in DATA["irregular"].split())
 _VOWELS: Final = "aeiou"

@@ -4,7 +4,7 @@ Rule of this file: it fills forms; it knows no language. What fits no form still
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Any, Final, Literal
@@ -29,6 +29,7 @@ class _Language:
     negation: re.Pattern[str]
     change: re.Pattern[str] | None
     filler: re.Pattern[str] | None
+    openings: tuple[tuple[re.Pattern[str], str], ...]
     turns: tuple[tuple[re.Pattern[str], str], ...]
     articles: frozenset[str]
     mine: tuple[str, ...]
@@ -58,6 +59,10 @@ def _form(row: Mapping[str, str], mine: str, articles: str) -> _Form:
     return _Form(re.compile(pattern, re.IGNORECASE), row.get("subject"), row["attribute"])
 
 
+def _replacements(rows: Sequence[Mapping[str, str]]) -> tuple[tuple[re.Pattern[str], str], ...]:
+    return tuple((re.compile(row["pattern"], re.IGNORECASE), row["to"]) for row in rows)
+
+
 def _language(spec: Mapping[str, Any], *, spaced: bool) -> _Language:
     edge = r"\b" if spaced else ""
     mine = "|".join(sorted(spec["mine"], key=len, reverse=True))
@@ -72,7 +77,8 @@ def _language(spec: Mapping[str, Any], *, spaced: bool) -> _Language:
         negation=re.compile(negations, re.IGNORECASE),
         change=re.compile(changes, re.IGNORECASE) if changes else None,
         filler=re.compile(fillers, re.IGNORECASE) if fillers else None,
-        turns=tuple((re.compile(row["pattern"], re.IGNORECASE), row["to"]) for row in spec.get("turns", ())),
+        openings=_replacements(spec.get("openings", ())),
+        turns=_replacements(spec.get("turns", ())),
         articles=frozenset(spec["articles"]),
         mine=tuple(spec["mine"]),
         speaker=tuple(spec["i"]),
@@ -104,11 +110,8 @@ def read_by_forms(sentence: str, language: str, speaker: str) -> Claim:
         return Claim(polarity="negative" if _ELSEWHERE.search(text) else "affirmative")
     negative = bool(spec.negation.search(text))
     polarity: Literal["negative", "affirmative"] = "negative" if negative else "affirmative"
-    plain = spec.negation.sub(" " if spec.spaced else "", text) if negative else text
-    plain = tidy(spec.change.sub(" " if spec.spaced else "", plain) if spec.change else plain)
-    bare = _bare(plain, spec)
     of_speaker = language not in _TELL_SUBJECTS or speaks_of_self(text, language)
-    orders = (plain,) if bare == plain else (plain, bare)
+    orders = _orders(_without(spec.negation, text, spec) if negative else text, spec)
     for forms, told in product((spec.forms, spec.verbal), orders):
         for form in forms:
             if form.subject == "user" and not of_speaker:
@@ -120,13 +123,24 @@ def read_by_forms(sentence: str, language: str, speaker: str) -> Claim:
     return Claim(polarity=polarity)
 
 
-def _bare(text: str, spec: _Language) -> str:
-    """A sentence in its usual order, without words that say nothing."""
-    if spec.filler is not None:
-        text = tidy(spec.filler.sub(" " if spec.spaced else "", text))
-    for pattern, order in spec.turns:
+def _orders(text: str, spec: _Language) -> tuple[str, ...]:
+    """A sentence without what opens it, as it is told, and in its usual order without words that say nothing.
+
+    None of them has words of change.
+    """
+    opened = _ordered(spec.openings, text)
+    bare = _ordered(spec.turns, _ordered(spec.openings, _without(spec.filler, text, spec)))
+    return tuple(dict.fromkeys(_without(spec.change, told, spec) for told in (opened, text, bare)))
+
+
+def _ordered(rows: tuple[tuple[re.Pattern[str], str], ...], text: str) -> str:
+    for pattern, order in rows:
         text = pattern.sub(order, text)
     return text
+
+
+def _without(words: re.Pattern[str] | None, text: str, spec: _Language) -> str:
+    return text if words is None else tidy(words.sub(" " if spec.spaced else "", text))
 
 
 def owned(text: str, language: str, speaker: str) -> Claim:
@@ -184,6 +198,8 @@ def _subject(text: str, spec: _Language, speaker: str) -> str | None:
         phrase == word or not spec.spaced or phrase.endswith((f" {word}", f",{word}")) for word in spec.speaker
     ):
         return None
+    if phrase in spec.mine or phrase in spec.articles:
+        return None  # cut in the middle of a noun phrase
     for mine in sorted(spec.mine, key=len, reverse=True):
         edge = f"{mine} " if spec.spaced else mine
         if phrase.startswith(edge) and len(phrase) > len(edge):

@@ -55,6 +55,11 @@ CORRECTED = [
     ("The port is 8080.", "Sorry, it is 9090.", "Sorry, the port is 9090."),
     ("The gate is green.", "Sorry, it is red.", "Sorry, the gate is red."),
     ("Our standup is at 9.", "Sorry, it is at 10.", "Sorry, our standup is at 10."),
+    ("The crest of our club is a heron.", "No wait, an owl.", "No wait, the crest of our club is an owl."),
+    ("The crest of our club is a heron.", "Sorry, the owl.", "Sorry, the crest of our club is the owl."),
+    ("Das Wappen ist ein Reiher.", "Nein, warte, eine Eule.", "Nein, warte, Das Wappen ist eine Eule."),
+    ("La reunión es el lunes.", "Perdón, quise decir el martes.", "Perdón, quise decir La reunión es el martes."),
+    ("聚会在星期一。", "抱歉，我是说星期五。", "抱歉，我是说 聚会在星期五。"),  # noqa: RUF001 - Chinese commas
 ]
 # Corrections of something that was not said before: they are kept as told.
 UNMET = [
