@@ -8,15 +8,25 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any
+from typing import Any, Protocol
 
 from lakehouse import tables
-from lakehouse.store import Shard
 
 RETRY_S = 30.0
 FEWEST_COMMITS = 25
 ROWS_A_COMMIT = 200
 """A compaction may rewrite the whole table, so a table of n rows takes n / 200 commits before it is due."""
+
+
+class Owned(Protocol):
+    """Tables that have one writer; each is an attribute by its name."""
+
+    lock: asyncio.Lock
+    commits: dict[str, int]
+    """Since the last compaction, by the table's name."""
+
+    def require_present(self) -> None:
+        """Raise ``Unavailable`` where the lake has gone."""
 
 
 @dataclass(frozen=True)
@@ -89,12 +99,12 @@ class Maintained:
     fragments_after: int
 
 
-async def compact(shard: Shard, name: str, keep: timedelta, inside: Callable[[], None] = lambda: None) -> Maintained:
+async def compact(shard: Owned, name: str, keep: timedelta, inside: Callable[[], None] = lambda: None) -> Maintained:
     """Compact one table of a shard and drop versions older than ``keep``.
 
     Args:
         shard: Ours: nobody else writes it.
-        name: "memories" or "turns".
+        name: Of the table, such as "memories" or "turns".
         keep: How long old versions stay readable.
         inside: Called once compaction is under way; a test can kill the process there.
 

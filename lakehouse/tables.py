@@ -176,7 +176,7 @@ async def create_table(connection: Any, name: str, schema: pa.Schema, key: str, 
         for column in bitmaps:
             if column not in present:
                 await table.create_index(column, config=Bitmap())
-        if "keywords" not in present:
+        if "keywords" in schema.names and "keywords" not in present:
             await table.create_index("keywords", config=words_index())
 
 

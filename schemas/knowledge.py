@@ -139,6 +139,8 @@ class Deprecation(Part):
     scope: Extent = "symbol"
     evidence: tuple[Evidence, ...] = ()
     confidence: Share
+    parts: tuple[str, ...] = ()
+    """Of the scope "parameter": the names of those that are told."""
 
 
 class Lookup(Part):
@@ -173,6 +175,34 @@ class RefreshRequest(Message):
     attempt: Annotated[int, Field(ge=1, le=20)] = 1
 
 
+class Accesses(Message):
+    """Questions to external knowledge that were asked of one worker, on their way to whoever keeps the tables."""
+
+    kind: ClassVar[str] = "accesses"
+
+    id: str
+    """The same for the same questions, however often it is sent."""
+    lookups: Annotated[tuple[Lookup, ...], Field(min_length=1, max_length=MAX_LOOKUPS)]
+
+
+class Upkeep(Message):
+    """Please do what is due every day: refresh what is used, let go of what is not, weigh anew."""
+
+    kind: ClassVar[str] = "upkeep"
+
+    requested_at: Instant
+    reason: Literal["scheduled", "asked"]
+    report: bool = False
+    """Whether the usage of the last seven days is reported as well."""
+
+
+class Uses(Part):
+    """How often a document was given, all in all, and when last."""
+
+    count: Annotated[int, Field(ge=0)]
+    last: Instant | None = None
+
+
 class DocumentEvent(Message):
     """One thing that happened to external knowledge. Which fields it has depends on ``action``."""
 
@@ -198,12 +228,14 @@ class DocumentEvent(Message):
     reason: str | None = None
     bytes: int | None = None
     milliseconds: float | None = None
+    uses: dict[Hash, Uses] = Field(default_factory=dict)
+    """RESCORED: what was counted from the look-ups, by document."""
 
 
-class MaintenanceReport(Message):
+class KnowledgeMaintenance(Message):
     """What one run of the daily maintenance did."""
 
-    kind: ClassVar[str] = "maintenance-report"
+    kind: ClassVar[str] = "knowledge-maintenance"
 
     at: Instant
     refreshed: int

@@ -5,7 +5,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import ConfigDict, Field, StringConstraints
 
-from schemas.conversation import Role, Scope
+from schemas.conversation import Name, Role, Scope
 from schemas.facts import Share
 from schemas.memory import Event, QualitySource
 from schemas.message import Input, Instant, Message, Part
@@ -83,6 +83,8 @@ class SearchRequest(Message):
     kinds: Annotated[tuple[Kind, ...], Field(min_length=1)] = ("knowledge",)
     history: Annotated[tuple[HistoryTurn, ...], Field(max_length=MAX_LISTED)] = ()
     format: Format = "results"
+    agent_id: Name | None = None
+    """For ``agent_context``: whose memories, beside those that are everybody's."""
     explain: bool = False
     """Whether each result says why it is one."""
     used: Annotated[tuple[ResultId, ...], Field(max_length=MAX_LISTED)] = ()

@@ -95,9 +95,9 @@ TOPICS: tuple[TopicSpec, ...] = (
     TopicSpec(
         "replies", "correlation id", ("reply", "turn-report", "error"), DAY_MS // 24, max_message_bytes=RECORD_BYTES
     ),
-    TopicSpec("knowledge.refresh", "host", ("refresh-request",), DAY_MS),
-    TopicSpec("knowledge.changes", "document id", ("document-event",), None),
-    TopicSpec("reports", "report kind", ("maintenance-report", "usage-report"), 90 * DAY_MS),
+    TopicSpec("knowledge.refresh", "host", ("refresh-request", "accesses", "upkeep"), DAY_MS),
+    TopicSpec("knowledge.changes", "source", ("document-event",), None, max_message_bytes=RECORD_BYTES),
+    TopicSpec("reports", "report kind", ("maintenance-report", "knowledge-maintenance", "usage-report"), 90 * DAY_MS),
     TopicSpec("deadletters", "as it came", ("dead-letter",), 30 * DAY_MS, max_message_bytes=RECORD_BYTES),
 )
 BY_SUFFIX: dict[str, TopicSpec] = {spec.suffix: spec for spec in TOPICS}

@@ -22,7 +22,9 @@ from streams.feedback import command_of, not_judged
 from streams.incoming import FORWARDED, Incoming, ReplyAddress, passed_on, reply_address
 from streams.letters import letters
 from streams.logs import logger, trace_of
+from streams.outside import Outside
 from streams.ports import Ports
+from streams.telling import Told, told_outside, with_outside
 from streams.wire import Outgoing, require_size
 
 AT_ONCE_BYTES = 4096
@@ -33,8 +35,9 @@ log = logger("answer")
 class Answer:
     """Handles batches of ``queries``, one partition at a time."""
 
-    def __init__(self, ports: Ports, reranker: Reranker | None = None) -> None:
+    def __init__(self, ports: Ports, reranker: Reranker | None = None, outside: Outside | None = None) -> None:
         self._ports = ports
+        self._outside = outside or Outside(ports, None)
         self._engine = Retrieval(
             ports.lake, ports.embedder, ports.clock, config=ports.settings.rag_config, reranker=reranker
         )
@@ -141,21 +144,27 @@ class Answer:
         return _reply_of(request, Retrieved(), (), (f"retrieval failed: {reason}",), self._ports.clock())
 
     async def _found(self, request: SearchRequest, left_s: float) -> Reply:
+        ends = asyncio.get_running_loop().time() + left_s
         knowledge = KnowledgeBase(self._engine, request.scope)
         service = ChatKnowledgeService(RAGService(knowledge), masked=self._ports.masker.text)
         found = await service.found_for(request, left_s)
-        degraded = (*self._not_had(request), *found.degraded)
+        told = Told()
+        if "external" in request.kinds or request.format == "agent_context":
+            left = ends - asyncio.get_running_loop().time()
+            told = await told_outside(self._outside, knowledge, request, found, left)
+        degraded = (*self._not_had(request), *found.degraded, *told.degraded)
         for reason in degraded:
             self._ports.metrics.degraded.labels(reason).inc()
-        return _reply_of(request, found, service.citations(found), degraded, self._ports.clock())
+        reply = _reply_of(request, found, service.citations(found), degraded, self._ports.clock())
+        return with_outside(reply, told, request)
 
     def _not_had(self, request: SearchRequest) -> list[str]:
         """What was asked for and is not to be had here."""
-        missing = ["external results are not to be had"] if "external" in request.kinds else []
+        missing = []
+        if "external" in request.kinds and not self._outside.is_configured:
+            missing.append("external: no documentation is configured (MEMLAKE_DOCS)")
         if request.rerank and not self._reranks:
             missing.append("rerank: no reranker is configured")
-        if request.format == "agent_context":
-            missing.append("agent_context is not to be had: a plain context is given")
         return [*missing, *not_judged(request)]
 
 

@@ -1,4 +1,4 @@
-"""The Faust application: three agents, wired to their handlers, without globals.
+"""The Faust application: its agents, wired to their handlers, without globals.
 
 Rule of this file, with ``worker``: the only ones that import Faust. Topics carry raw bytes; decoding happens in the
 handlers, where a bad message can be told from a bad day.
@@ -23,8 +23,9 @@ AGENTS: dict[str, tuple[Suffix, ...]] = {
     "intake": ("turns", "commands"),
     "remember": ("facts",),
     "answer": ("queries",),
+    "know": ("knowledge.refresh",),
 }
-"""Each agent with its topics. All are keyed by scope, so Faust gives one worker the same partition of each."""
+"""Each agent with its topics. Those of the first three are keyed by scope, and one worker has the same partitions."""
 LATEST_S = 4_102_444_800
 """2100: whoever stamps a record later than that, or before 1970, has no clock."""
 log = logger("app")

@@ -26,13 +26,12 @@ from streams import readers
 from streams.admin import wait_for_topics
 from streams.asking import REQUEST_HEADERS, Requests
 from streams.logs import logger
+from streams.refreshing import upkeep_of
 from streams.settings import Settings
 from streams.wire import Outbox, Outgoing, require_size
 
 NOT_ENTERED = "use the client as a context manager: async with MemoryClient() as memory: …"
 log = logger("client")
-
-
 Answer = TypeVar("Answer", bound=Message)
 
 
@@ -164,6 +163,10 @@ class MemoryClient:
         given = command if command.command_id else command.model_copy(update={"command_id": str(uuid.uuid4())})
         reply = await self._request("commands", given, given.command_id or "", timeout_s, partition)
         return _expected(reply, TurnReport)
+
+    async def keep_up(self) -> None:
+        """Ask for the daily upkeep of documentation and a report of its last week; that is not waited for."""
+        await self._sender.send([upkeep_of(datetime.now(UTC), self._sender.source, report=True)])
 
     async def extract_and_operate(
         self, interaction: str | Sequence[str], *, timeout_s: float | None = None, **fields: Any

@@ -29,6 +29,11 @@ class Metrics:
         self.masked = self._counter("masked_total", "Secrets masked, by class", "secret")
         self.events = self._counter("events_total", "Memory events written, by event", "event")
         self.degraded = self._counter("degraded_total", "Answers that lacked something, by reason", "reason")
+        # documentation
+        self.documents = self._counter("documents_total", "What became of documentation, by action", "action")
+        self.lookups = self._counter(
+            "lookups_total", "Questions to documentation, by stage and outcome", "stage", "outcome"
+        )
         # the language model
         self.llm_calls = self._counter(
             "llm_calls_total", "Questions to the model, by kind and outcome", "kind", "outcome"

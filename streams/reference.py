@@ -16,6 +16,7 @@ import yaml
 from schemas.commands import Command
 from schemas.conversation import Turn
 from schemas.facts import CommandRecord, Repeat, TurnRecord
+from schemas.knowledge import Accesses, DocumentEvent, KnowledgeMaintenance, RefreshRequest, Upkeep, UsageReport
 from schemas.memory import MemoryEvent, TurnReport
 from schemas.message import Message
 from schemas.reports import DeadLetter, MaintenanceReport
@@ -28,7 +29,7 @@ from streams.settings import Settings, setting_rows
 
 MESSAGES: tuple[type[Message], ...] = (
     Turn, Command, TurnRecord, CommandRecord, Repeat, MemoryEvent, TurnReport, SearchRequest, Reply, ErrorReply,
-    DeadLetter, MaintenanceReport,
+    DeadLetter, MaintenanceReport, RefreshRequest, Accesses, Upkeep, DocumentEvent, KnowledgeMaintenance, UsageReport,
 )  # fmt: skip
 """Every message that is spoken; those of topics that wait for their agent have none yet."""
 BEGIN, END = "<!-- generated: {name} -->", "<!-- end of {name} -->"

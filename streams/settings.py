@@ -115,6 +115,16 @@ class Settings(BaseModel):
     rerank_pool: Annotated[int, Field(ge=1, le=50, json_schema_extra=_unit("results"))] = 50
     """Results that the reranker reads, or as many as are asked for where that is more; no others answer then."""
 
+    # Documentation, which only advises
+    docs: Annotated[str, Field(max_length=20_000)] = "python_docs:python=https://docs.python.org/3/"
+    """Sites that may be asked: SOURCE:PROJECT[@VERSION]=URL, apart by commas; empty is none."""
+    docs_loopback: bool = False
+    """Whether sites on this machine may be asked over plain HTTP: for a copy of your own, and for tests."""
+    docs_contact: Annotated[str, Field(max_length=200, pattern=r"^[\x20-\x7e]*$")] = ""
+    """Whom the operator of a site can write to; told with every request."""
+    docs_deadline_ms: Annotated[float, Field(gt=0, le=5000, json_schema_extra=_unit("ms"))] = 100
+    """How long a question waits for documentation, all in all; what comes later is there for the next."""
+
     # A language model (optional)
     llm_url: Annotated[str, Field(pattern=r"^(https?://[^\s?#@]+)?$")] = ""
     """Base of an OpenAI-compatible endpoint, such as http://127.0.0.1:8080/v1; empty is none: rules do all."""

@@ -20,7 +20,7 @@ import faust
 
 from lakehouse.embedding import Embedder, load_embedder
 from lakehouse.known import KnownScopes
-from lakehouse.retrieval.reranking import Reranker, load_reranker
+from lakehouse.retrieval.reranking import load_reranker
 from lakehouse.store import Lake
 from lakehouse.tables import LakeShape
 from schemas.errors import MemlakeError, Misconfigured, Unavailable
@@ -29,6 +29,7 @@ from streams.admin import apply_topics
 from streams.answer import Answer
 from streams.app import assigned, build_app, commit, register, topics_of
 from streams.committing import Committer, Group, Offsets, Place
+from streams.documentation import Documentation, know_of, outside_of
 from streams.faults import Faults
 from streams.health import Health, HealthPolicy
 from streams.intake import Intake
@@ -37,10 +38,12 @@ from streams.logs import logger
 from streams.loop import AgentLoop, Handler
 from streams.maintain import Maintainer
 from streams.metrics import Metrics
+from streams.outside import Outside
 from streams.ports import Ports
 from streams.positions import Positions
 from streams.remember import Remember
 from streams.settings import Settings
+from streams.upkeep import Daily
 from streams.web import Endpoint
 from streams.wire import Outbox
 
@@ -68,7 +71,9 @@ class Worker:
     maintainer: Maintainer
     health: Health
     endpoint: Endpoint
-    reranker: Reranker | None = None
+    outside: Outside
+    closing: tuple[Any, ...]
+    """What is closed at the end, where it is there at all."""
     _seen: Offsets = field(default_factory=dict)
     """Where each place with waiting messages stood when it was last looked at."""
 
@@ -93,22 +98,20 @@ class Worker:
         await _patiently(settings, lambda: _require_lake_of_this_log(settings, positions))
         ports = await _patiently(settings, lambda: _ports(settings, bootstrap, metrics, embedder))
         reranker = await load_reranker(settings.reranker) if settings.reranker else None
+        documentation = await _patiently(settings, lambda: Documentation.open(settings, embedder, ports.clock))
+        outside = outside_of(ports, documentation)
         app = build_app(settings, bootstrap, tempfile.mkdtemp(prefix=f"{settings.name}-worker-"))
         committer = Committer(Group(lambda offsets: commit(app, offsets), positions.stored))
         maintainer = Maintainer(ports)
         handlers: dict[str, Handler] = {
             "intake": Intake(ports),
             "remember": Remember(ports, maintainer),
-            "answer": Answer(ports, reranker),
+            "answer": Answer(ports, reranker, outside),
+            "know": know_of(ports, documentation, bootstrap),
         }
-        linger_s = settings.batch_linger_ms / 1000
-        loops = [
-            AgentLoop(name, handler, ports, health, committer.note, linger_s=0.0 if name == "answer" else linger_s)
-            for name, handler in handlers.items()
-        ]  # questions are answered side by side: none waits for another
-        for loop in loops:
-            register(app, settings, loop.name, loop)
-        worker = cls(settings, ports, app, loops, committer, positions, maintainer, health, endpoint, reranker)
+        loops = _loops(handlers, app, ports, health, committer)
+        closing = (embedder, ports.judge, reranker, documentation)
+        worker = cls(settings, ports, app, loops, committer, positions, maintainer, health, endpoint, outside, closing)
         app.on_partitions_revoked.connect(worker._revoked, weak=False)
         app.on_partitions_assigned.connect(worker._assigned, weak=False)
         return worker
@@ -221,10 +224,13 @@ class Worker:
         return True
 
     async def _maintain(self) -> None:
+        daily = Daily(self.ports)
         while True:
             await asyncio.sleep(1)
             try:
                 await self.maintainer.tick()
+                await self.outside.tell()
+                await daily.tick(is_ours=0 in (self.health.partitions or ()))
             except Exception:  # maintenance never stops the work on messages
                 log.exception("maintenance failed")
 
@@ -258,13 +264,27 @@ class Worker:
                 closing = (self.app, self.ports.outbox, self.positions)
                 await asyncio.gather(
                     *(one.stop() for one in closing),
-                    *(one.close() for one in (self.ports.embedder, self.ports.judge, self.reranker) if one),
+                    *(one.close() for one in self.closing if one),
                 )
         except Exception as error:  # noqa: BLE001 - offsets are safe; the process ends anyway
             log.warning("not everything stopped in time", error=repr(error)[:300])
         self.ports.rules.shutdown(wait=False, cancel_futures=True)
         self.endpoint.close()
         log.info("stopped")
+
+
+def _loops(
+    handlers: dict[str, Handler], app: faust.App, ports: Ports, health: Health, committer: Committer
+) -> list[AgentLoop]:
+    """Each handler with its loop, registered; questions are answered side by side: none waits for another."""
+    linger_s = ports.settings.batch_linger_ms / 1000
+    loops = [
+        AgentLoop(name, handler, ports, health, committer.note, linger_s=0.0 if name == "answer" else linger_s)
+        for name, handler in handlers.items()
+    ]
+    for loop in loops:
+        register(app, ports.settings, loop.name, loop)
+    return loops
 
 
 async def _require_lake_of_this_log(settings: Settings, positions: Positions) -> None:

@@ -5,7 +5,7 @@ Rule of this file: shapes only. A source never makes up an address: it names onl
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from schemas.knowledge import Category, Deprecation, Document, PageState
 
@@ -134,6 +134,10 @@ class Source(Protocol):
     category: Category
     trust: float
 
+    @property
+    def limit(self) -> int | None:
+        """Bytes of a page at most, where not the usual number."""
+
     async def resolve(self, symbol: str, site: Site) -> Sequence[Ref]:
         """Where a symbol is told of; none where this site does not know it.
 
@@ -157,4 +161,19 @@ class Source(Protocol):
 
         Raises:
             Unavailable: What it takes could not be had.
+        """
+
+
+@runtime_checkable
+class Prepared(Protocol):
+    """A source that reads pages by something that it must have at hand, such as an index."""
+
+    async def prepare(self, site: Site) -> str | None:
+        """Have at hand what reading a page takes, such as an index.
+
+        Returns:
+            The version that the documents will have.
+
+        Raises:
+            Unavailable: It could not be had.
         """

@@ -45,7 +45,7 @@ from schemas.retrieval import Kind, SearchRequest
 BLANK = "the question is blank: nothing was searched"
 ONLY_WORDS = "embedding failed: only words were searched"
 RERANK_SKIPPED = "rerank_skipped"
-SHOWN_ONLY = {"format", "explain", "include_metadata", "used"}
+SHOWN_ONLY = {"agent_id", "format", "explain", "include_metadata", "used"}
 """Fields of a request that say how an answer is told and not what it is."""
 RERANK_MARGIN_S = 0.1
 """What is left of an answer's time when a reranker must have ended."""

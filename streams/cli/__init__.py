@@ -9,7 +9,7 @@ import sys
 import click
 
 from schemas.errors import MemlakeError
-from streams.cli import ask, change, look, measure, run, talk
+from streams.cli import ask, change, knowledge, look, measure, run, talk, usage
 from streams.cli.options import complain
 
 __all__ = ["main"]
@@ -21,8 +21,9 @@ def memlake() -> None:
     """An event-driven memory for chat agents: turns in on Kafka, versioned facts in LanceDB, every change an event."""
 
 
-for command in (*talk.COMMANDS, *ask.COMMANDS, *change.COMMANDS, *look.COMMANDS, *run.COMMANDS, *measure.COMMANDS):
-    memlake.add_command(command)
+for group in (talk, ask, change, look, knowledge, usage, run, measure):
+    for command in group.COMMANDS:
+        memlake.add_command(command)
 
 
 def main() -> None:

@@ -31,11 +31,11 @@ EXPLAINED = ("#", "id", "score", "semantic", "keyword", "hybrid", "rerank", "pas
 @click.option(
     "--kind",
     "kinds",
-    type=click.Choice(["knowledge", "episode"]),
+    type=click.Choice(["knowledge", "episode", "external"]),
     multiple=True,
     default=["knowledge"],
     show_default=True,
-    help="Memories, or turns as they were said; may be given more than once.",
+    help="Memories, turns as they were said, or documentation; may be given more than once.",
 )
 @click.option("--history", metavar="TEXT", multiple=True, help="What the user said before; oldest first.")
 @click.option("--rerank/--no-rerank", default=None, help="Have a configured reranker read the best again, or not.")
@@ -44,6 +44,7 @@ EXPLAINED = ("#", "id", "score", "semantic", "keyword", "hybrid", "rerank", "pas
 @click.option(
     "--format", "form", type=click.Choice(["results", "context", "agent_context"]), default="results", show_default=True
 )
+@click.option("--agent", metavar="ID", help="With --format agent_context: whose memories, beside those of everybody.")
 @click.option("--tag", "tags", multiple=True, help="Only memories with this tag; may be given more than once.")
 @click.option("--session", metavar="ID", help="Only what was said in this session.")
 @click.option("--explain", is_flag=True, help="Say why each result is one: its scores, its turns, what it replaced.")
@@ -71,6 +72,7 @@ def ask(query: str, form: Any, explain: bool, scope: Scope, json_lines: bool, ti
                 history=told["history"],
                 rerank=told["rerank"],
                 explain=explain,
+                agent_id=told["agent"],
                 as_of=told["as_of"],
                 known_at=told["known_at"],
                 filters=filters,

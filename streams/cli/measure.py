@@ -161,6 +161,26 @@ def retrieval(
         plotting.draw(figures, plot)
 
 
+@bench.command()
+@click.option(
+    "--docs",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    required=True,
+    help="Folder of the documentation of Python 3.11 as HTML, with its objects.inv; such as Debian's python3.11-doc, "
+    "unpacked: usr/share/doc/python3.11/html.",
+)
+@click.option("--errors", type=click.IntRange(min=0), default=0, help="Wrong symbols of each figure to show on stderr.")
+@_MARKDOWN
+@as_json
+def deprecation(docs: Path, errors: int, markdown: bool, json_lines: bool) -> None:
+    """What is told to be deprecated, beside the word anywhere on the page; without Kafka, without network."""
+    from streams.bench.deprecation import measure
+
+    _require_usage((), (), markdown=markdown, json_lines=json_lines)
+    figures, wrong = run(measure(docs, errors=errors))
+    _tell(figures, wrong, markdown=markdown, json_lines=json_lines)
+
+
 def _require_usage(names: "Sequence[str]", known: "Sequence[str]", *, markdown: bool, json_lines: bool) -> None:
     unknown = sorted(set(names) - set(known))
     if unknown:

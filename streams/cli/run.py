@@ -194,7 +194,7 @@ def show_settings(json_lines: bool) -> None:
 @click.command()
 @click.option("--timeout", type=Number(min=1), default=300.0, show_default=True, help="Seconds to wait.")
 def maintain(timeout: float) -> None:
-    """Compact the tables of every shard now; the worker that owns a shard does it."""
+    """Compact the tables of every shard now, and do the daily upkeep of documentation; the workers do it."""
 
     async def work() -> int:
         from schemas.commands import Command
@@ -207,6 +207,7 @@ def maintain(timeout: float) -> None:
                 report = await memory.command(command, partition=partition)
                 if not report.success:
                     raise MemlakeError(f"shard {partition} could not be compacted")
+            await memory.keep_up()
         return told.partitions
 
     say(f"{run(work())} shards compacted")

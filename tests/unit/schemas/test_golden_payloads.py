@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
+import schemas.knowledge
 import schemas.reports
 import schemas.retrieval  # noqa: F401 - every module of messages is imported, so that each subclass is known
 from lakehouse.versions import Change, fold

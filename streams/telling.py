@@ -1,0 +1,93 @@
+"""What documentation adds to an answer: results beside the memories, or the second part of an agent's context.
+
+Rule of this file: it never takes anything from an answer. What fails here is said in ``degraded``.
+"""
+
+from dataclasses import dataclass
+from secrets import token_hex
+
+from lakehouse.external.advice import MAX_DOCUMENTS, Advice, ProjectMemory, agent_context
+from lakehouse.external.project import memories_of
+from lakehouse.external.retriever import MIN_IMPORTANCE
+from lakehouse.retrieval.engine import Retrieved
+from lakehouse.retrieval.rag_service import KnowledgeBase
+from schemas.errors import MemlakeError
+from schemas.knowledge import Deprecation
+from schemas.retrieval import Reply, SearchRequest, SearchResult
+from streams.outside import Outside
+
+DOCUMENT_CITED = "doc:"
+
+
+@dataclass(frozen=True)
+class Told:
+    """What the outside told.
+
+    Attributes:
+        memories: Of the project, for an agent's context.
+        advice: Documents, best first.
+        warnings: Deprecations of what memories and documents name.
+        degraded: What could not be had.
+    """
+
+    memories: tuple[ProjectMemory, ...] = ()
+    advice: tuple[Advice, ...] = ()
+    warnings: tuple[Deprecation, ...] = ()
+    degraded: tuple[str, ...] = ()
+
+
+async def told_outside(
+    outside: Outside, knowledge: KnowledgeBase, request: SearchRequest, found: Retrieved, left_s: float
+) -> Told:
+    """Ask documentation, where a question wants it.
+
+    Args:
+        outside: The way there.
+        knowledge: The scope's own memory.
+        request: The question.
+        found: What the scope's memory has to say.
+        left_s: Of the answer's time.
+    """
+    memories = tuple(memories_of(found.hits, agent_id=request.agent_id, min_importance=MIN_IMPORTANCE))
+    retriever = outside.retriever(knowledge, left_s=left_s, agent_id=request.agent_id)
+    try:
+        wanted = "external" in request.kinds or await retriever.should_query_external(request.query)
+        limit = request.top_k if request.format == "results" else MAX_DOCUMENTS
+        advice = await retriever.get_relevant_docs(request.query, limit) if wanted else []
+        warnings = await retriever.warnings(request.query, memories, advice)
+    except MemlakeError as error:
+        return Told(memories, degraded=(f"external: {error}",))
+    return Told(memories, tuple(advice), tuple(warnings))
+
+
+def with_outside(reply: Reply, told: Told, request: SearchRequest) -> Reply:
+    """The reply with what the outside told in the form that was asked for."""
+    if request.format == "agent_context":
+        context = agent_context(told.memories, told.advice, told.warnings, mark=token_hex(4))
+        ids = {str(memory.id) for memory in told.memories}
+        cited = tuple(one for one in reply.citations or () if one.id in ids)
+        renumbered = tuple(one.model_copy(update={"rank": rank}) for rank, one in enumerate(cited, 1))
+        return reply.model_copy(update={"context": context, "citations": renumbered})
+    if "external" not in request.kinds or request.format != "results":
+        return reply
+    documents = [_result(one) for one in told.advice if one.score >= request.similarity_threshold]
+    results = (*reply.results, *documents)[: request.top_k]
+    metadata = reply.metadata.model_copy(update={"total_results": len(results)})
+    return reply.model_copy(update={"results": results, "metadata": metadata})
+
+
+def _result(advice: Advice) -> SearchResult:
+    told = advice.document
+    return SearchResult(
+        id=f"{DOCUMENT_CITED}{told.id}",
+        text=f"{told.title}: {told.summary}" if not told.flags else told.title,
+        tags=("external", told.source),
+        timestamp=advice.checked_at,
+        similarity=advice.similarity,
+        score=advice.score,
+        source="external",
+        memory_type="external",
+        domain=told.project,
+        confidence=told.trust,
+        reasoning=f"{told.page_url}#{told.anchor}" if told.anchor else told.page_url,
+    )
