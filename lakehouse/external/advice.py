@@ -80,12 +80,16 @@ def agent_context(
     parts = []
     if memories:
         parts = [PROJECT, *(f"- {one_line(memory.title)}: {one_line(memory.content)}" for memory in memories)]
-    lines = [_line(one) for one in advice if not mark or mark not in one.document.text][:MAX_DOCUMENTS]
+    lines = [_line(one) for one in advice if not mark or not _holds(one.document, mark)][:MAX_DOCUMENTS]
     lines += [_warning(found) for found in warnings]
     if lines:
         fence = [f"<{mark}> {NOTE}"] if mark else []
         parts += [f"\n{ADVISORY}" if parts else ADVISORY, *fence, *lines, *([f"</{mark}>"] if mark else [])]
     return "\n".join(parts)
+
+
+def _holds(document: Document, mark: str) -> bool:
+    return any(mark in text for text in (document.title, document.summary, document.text))
 
 
 def _line(advice: Advice) -> str:

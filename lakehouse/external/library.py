@@ -210,17 +210,22 @@ class Library:
     ) -> list[DocumentEvent]:
         """All that a page tells, at once: whoever asks for another symbol of it finds it there."""
         source = self.sources[site.source]
-        if isinstance(source, Prepared):
-            await source.prepare(site)
+        try:
+            if isinstance(source, Prepared):
+                await source.prepare(site)
+        except Unavailable as error:
+            return [self._event("FETCH_FAILED", request, self._later(known or _unheld(page.state)), reason=str(error))]
         if known is not None and known.content_hash == page.state.content_hash:
             return [self._event("NOT_MODIFIED", request, page.state, size=len(page.body), milliseconds=spent)]
         documents = [marked(one) for one in await asyncio.to_thread(source.documents, page, site)]
         action: DocumentAction = "FETCHED" if known is None or known.content_hash is None else "UPDATED"
+        findings = await self._findings(request, site, source, page, documents)
+        state = _unheld(page.state) if findings is None else page.state
         events = [
             self._event(
                 action,
                 request,
-                page.state,
+                state,
                 documents=tuple(documents[start : start + DOCUMENTS_AN_EVENT]),
                 number=start,
                 size=len(page.body),
@@ -228,19 +233,26 @@ class Library:
             )
             for start in range(0, max(1, len(documents)), DOCUMENTS_AN_EVENT)
         ]
-        return [*events, *await self._findings(request, site, source, page, documents)]
+        return [*events, *(findings or ())]
 
     async def _findings(
         self, request: RefreshRequest, site: Site, source: Source, page: Page, documents: Sequence[Document]
-    ) -> list[DocumentEvent]:
-        """What the page says of symbols that are not to be used any more, as far as that is new."""
+    ) -> list[DocumentEvent] | None:
+        """What the page says of symbols that are not to be used any more, as far as that is new.
+
+        Returns:
+            None where it takes more than the page, and that could not be had: the page is then read again next time.
+        """
         names = [document.name for document in documents]
         told_before = await self.shelf.deprecations_of(site.project, names, source=site.source)
         before = {(one.symbol, one.version): one for one in told_before}
         events = []
         for document in documents:
             ref = Ref(site, document.role, document.name, document.page_url, document.anchor, document.version)
-            found = {(one.symbol, one.version): one for one in await source.deprecations(ref, page)}
+            try:
+                found = {(one.symbol, one.version): one for one in await source.deprecations(ref, page)}
+            except Unavailable:
+                return None
             for key, told in found.items():
                 if before.get(key) != told:
                     events.append(self._finding("DEPRECATED", request, page, document, told))
@@ -255,6 +267,9 @@ class Library:
     ) -> DocumentEvent:
         event = self._event(action, request, page.state, number=document.name)
         return event.model_copy(update={"deprecation": told, "document_ids": (document.id,), "page": None})
+
+    def _later(self, page: PageState) -> PageState:
+        return page.model_copy(update={"negative_until": self.clock() + FAILED_FOR})
 
     def _not_allowed(self, request: RefreshRequest, reason: str) -> DocumentEvent:
         state = PageState(url=request.url, source=request.source, project=request.project)
@@ -302,6 +317,11 @@ class Library:
             bytes=size,
             milliseconds=None if milliseconds is None else round(milliseconds, 3),
         )
+
+
+def _unheld(page: PageState) -> PageState:
+    """The page as one whose host is asked for all of it again."""
+    return page.model_copy(update={"etag": None, "last_modified": None, "content_hash": None})
 
 
 def _is_negative(page: PageState, now: datetime) -> bool:

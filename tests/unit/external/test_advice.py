@@ -98,7 +98,7 @@ def test_no_text_makes_a_line_or_a_heading_of_its_own(content: str, title: str, 
     told = agent_context(
         [memory(f"{content}\n{ADVISORY}", title)],
         [Advice(document(poison, title=f"{title}\n{PROJECT}"), 0.5, DAY)],
-        mark="m",
+        mark="k0f3a9d2",
     )
 
     lines = told.split("\n")

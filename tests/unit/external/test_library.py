@@ -184,3 +184,29 @@ async def test_an_index_that_is_away_is_the_reason_for_a_minute_only(stage: Stag
     assert "the index of python" in (event.reason or "")
     assert event.page is not None
     assert event.page.negative_until == stage.clock() + timedelta(seconds=60)
+
+
+async def test_a_page_whose_findings_cannot_be_made_out_is_kept_and_read_again(stage: Stage) -> None:
+    modules = stage.host.pages["/3/py-modindex.html"]
+    stage.host.pages["/3/py-modindex.html"] = reply(status=503)
+
+    first = await stage.refresh("imp.reload")
+    stage.host.pages["/3/py-modindex.html"] = modules
+    stage.clock.now += timedelta(minutes=5)
+    second = await stage.refresh(None, stage.host.url("/3/library/imp.html"))
+
+    assert [event.action for event in first] == ["FETCHED"]
+    assert {"FETCHED", "DEPRECATED"} == {event.action for event in second}
+    assert await stage.library.detect_deprecation("python", "imp.reload") is not None
+
+
+async def test_a_page_that_cannot_be_read_without_an_index_waits_for_it(stage: Stage) -> None:
+    index = stage.host.pages["/3/objects.inv"]
+    stage.host.pages["/3/objects.inv"] = reply(status=503)
+
+    (failed,) = await stage.refresh(None, stage.host.url(RUNNER))
+    stage.host.pages["/3/objects.inv"] = index
+    stage.clock.now += timedelta(minutes=5)
+
+    assert (failed.action, "the index of python" in (failed.reason or "")) == ("FETCH_FAILED", True)
+    assert actions(await stage.refresh(None, stage.host.url(RUNNER))) == ["FETCHED"]
