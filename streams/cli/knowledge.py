@@ -11,6 +11,7 @@ import click
 
 from schemas.errors import MemlakeError
 from streams.cli import usage
+from streams.cli.migrate import migrate
 from streams.cli.options import Number, as_json, emit, run, say, settings, table
 
 PREVIEW = 120
@@ -228,4 +229,5 @@ async def _looked_at(
 
 
 knowledge.add_command(usage.report)
+knowledge.add_command(migrate)
 COMMANDS = (knowledge,)

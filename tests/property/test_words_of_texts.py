@@ -126,7 +126,7 @@ def test_a_long_text_takes_time_in_proportion(text: str) -> None:
     index_terms(text)
     query_terms(text)
 
-    assert time.process_time() - started < 3.0
+    assert time.process_time() - started < 10.0  # were it quadratic, it would be minutes
 
 
 def test_nothing_is_found_by_nothing() -> None:
