@@ -6,6 +6,7 @@ be made again from the log. So events are sent, and the tables follow the log fr
 between.
 """
 
+import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from datetime import datetime, timedelta
 from typing import Protocol
@@ -106,7 +107,11 @@ class Know:
             ports = self._ports
             ports.metrics.dead.labels(incoming.topic, type(error).__name__).inc()
             now = ports.clock()
-            await ports.outbox.send(letters(incoming, error, ports.outbox, ports.masker, attempt=1, now=now))
+            # masking a large one takes long: questions are answered meanwhile
+            letter = await asyncio.to_thread(
+                letters, incoming, error, ports.outbox, ports.masker, attempt=1, now=now
+            )
+            await ports.outbox.send(letter)
             return None
 
     async def _say(self, events: Sequence[DocumentEvent], tables: Tables) -> None:

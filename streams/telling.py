@@ -6,7 +6,14 @@ Rule of this file: it never takes anything from an answer. What fails here is sa
 from dataclasses import dataclass
 from secrets import token_hex
 
-from lakehouse.external.advice import MAX_DOCUMENTS, Advice, ProjectMemory, agent_context
+from lakehouse.external.advice import (
+    MAX_DOCUMENTS,
+    TITLE_CHARACTERS,
+    Advice,
+    ProjectMemory,
+    agent_context,
+    named,
+)
 from lakehouse.external.project import memories_of
 from lakehouse.external.retriever import MIN_IMPORTANCE
 from lakehouse.retrieval.engine import Retrieved
@@ -80,7 +87,7 @@ def _result(advice: Advice) -> SearchResult:
     told = advice.document
     return SearchResult(
         id=f"{DOCUMENT_CITED}{told.id}",
-        text=f"{told.title}: {told.summary}" if not told.flags else told.title,
+        text=named(told) if told.flags else f"{told.title[:TITLE_CHARACTERS]}: {told.summary}",
         tags=("external", told.source),
         timestamp=advice.checked_at,
         similarity=advice.similarity,

@@ -82,7 +82,7 @@ def target_of(url: str) -> Target:
     if parts.scheme not in PORTS:
         raise Refused(f"{url!r} has the scheme {parts.scheme!r}; only https is asked")
     if "@" in parts.netloc:
-        raise Refused(f"{url!r} names a user; that is sent to nobody")
+        raise Refused(f"an address at {parts.netloc.rpartition('@')[2]!r} names a user; that is sent to nobody")
     origin = _origin(parts.scheme, parts.netloc)
     whole = f"{root_of(origin)}{_climbed(path)}{'?' if query else ''}{query}"
     if len(whole) > MAX_URL:

@@ -82,15 +82,18 @@ class Sections:
             return None
         described = markup.object_around(node) or _term_around(node)
         place = described or markup.section_around(node) or self._main()
+        if place is None:
+            return None
         if described is not None and described.tag == "dd":
             place = markup.names_of(described)[0]
         if place.mem_id not in self._made:
             self._made[place.mem_id] = _section(place)
         return self._made[place.mem_id]
 
-    def _main(self) -> LexborNode:
+    def _main(self) -> LexborNode | None:
         main = next(filter(None, map(self.tree.css_first, _MAIN)), self.tree.body)
-        assert main is not None
+        if main is None:  # a page of frames has no body
+            return None
         return next(filter(markup.is_section, main.css("section, div.section")), main)
 
 

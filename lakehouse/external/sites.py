@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 from urllib.parse import urlsplit
 
+from lakehouse.external.origins import Refused, target_of
 from lakehouse.external.source import Origin, Site
 from schemas.errors import Misconfigured
 
@@ -15,7 +16,8 @@ _SITE: Final = re.compile(
     r"(?P<source>[a-z][a-z0-9_]*):(?P<project>[A-Za-z0-9][A-Za-z0-9._-]*)(?:@(?P<version>[A-Za-z0-9][A-Za-z0-9.+_-]*))?"
     r"=(?P<url>\S+)"
 )
-_PORTS: Final = {"https": 443, "http": 80}
+_FOLDERS: Final = frozenset({"sphinx", "python_docs", "github"})
+"""Sources whose address is a folder, whatever its name: "3.0.x" is no file."""
 SHAPE: Final = "SOURCE:PROJECT[@VERSION]=URL, such as sphinx:flask@3.0=https://flask.palletsprojects.com/en/3.0.x/"
 
 
@@ -37,7 +39,7 @@ def sites_of(told: str, known: Iterable[str]) -> tuple[Site, ...]:
             raise Misconfigured(f"DOCS: {part!r} is not {SHAPE}")
         if match["source"] not in sources:
             raise Misconfigured(f"DOCS: {match['source']!r} is none of the sources {', '.join(sources)}")
-        site = Site(match["source"], match["project"].casefold(), _root(match["url"]), match["version"])
+        site = Site(match["source"], match["project"].casefold(), _root(match["url"], match["source"]), match["version"])
         key = (site.source, site.project, site.version)
         if key in found:
             raise Misconfigured(f"DOCS: {match['source']}:{match['project']} stands twice")
@@ -45,22 +47,21 @@ def sites_of(told: str, known: Iterable[str]) -> tuple[Site, ...]:
     return tuple(found.values())
 
 
-def _root(url: str) -> str:
-    parts = urlsplit(url)
-    if parts.scheme not in _PORTS or not parts.hostname or parts.username is not None or parts.query or parts.fragment:
-        raise Misconfigured(f"DOCS: {url!r} is no address of a site: https://HOST[:PORT]/PATH/")
+def _root(url: str, source: str) -> str:
+    """The address in the one form that pages have as well: what is told of a page is compared with it."""
     try:
-        _ = parts.port
-    except ValueError as error:
-        raise Misconfigured(f"DOCS: {url!r} has no port that there is") from error
-    last = parts.path.rpartition("/")[2]
-    return url if "." in last or url.endswith("/") else f"{url}/"
+        found = target_of(url).url
+    except Refused as error:
+        raise Misconfigured(f"DOCS: {error}: a site is https://HOST[:PORT]/PATH/") from error
+    if "?" in url or "#" in url:
+        raise Misconfigured(f"DOCS: {url!r} is no address of a site: https://HOST[:PORT]/PATH/")
+    is_file = source not in _FOLDERS and "." in urlsplit(found).path.rpartition("/")[2]
+    return found if is_file or found.endswith("/") else f"{found}/"
 
 
 def origin_of(site: Site) -> Origin:
     """The place that a site is asked at."""
-    parts = urlsplit(site.url)
-    return Origin(parts.scheme, parts.hostname or "", parts.port or _PORTS[parts.scheme])
+    return target_of(site.url).origin
 
 
 def sites_for(sites: Sequence[Site], project: str | None) -> list[Site]:

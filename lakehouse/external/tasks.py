@@ -15,6 +15,8 @@ from lakehouse.ruledata import load_data
 MAX_READ: Final = 4_000
 """Characters of a task that are looked at."""
 MAX_SYMBOLS: Final = 8
+MAX_NAME: Final = 300
+"""Characters of a symbol; nobody documents a longer one, and nobody could be asked for it."""
 _NAME: Final = r"[A-Za-z_][A-Za-z0-9_]*"
 _DOTTED: Final = re.compile(rf"(?<![\w./@-]){_NAME}(?:\.{_NAME})+(?![\w/@])")
 _QUOTED: Final = re.compile(rf"`+({_NAME}(?:\.{_NAME})*)(?:\(\))?`+")
@@ -81,7 +83,7 @@ def asked_of(task: str, projects: Collection[str] = ()) -> Asked:
     text = task[:MAX_READ]
     versions = {fold_text(found[1]): found[2] for found in _VERSION.finditer(text)}
     told = [(project, versions[project]) for project in projects if project in versions]
-    names = dict.fromkeys(name for _, name in sorted(_names(text)))
+    names = dict.fromkeys(name for _, name in sorted(_names(text)) if len(name) <= MAX_NAME)
     whole = [name for name in names if not any(other.endswith(f".{name}") for other in names)]
     spoken = f" {' '.join(_WORD.findall(fold_text(text)))} "
     return Asked(

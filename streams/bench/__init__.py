@@ -6,7 +6,7 @@ is a promise. A new benchmark is a module with ``measure`` and a line in ``BENCH
 
 from collections.abc import Callable, Iterator
 
-from streams.bench import age, ingest, latency, query, scopes
+from streams.bench import age, asking, ingest, knowledge, latency, query, scopes
 from streams.bench.figures import Figure
 from streams.settings import Settings
 
@@ -16,6 +16,8 @@ BENCHES: dict[str, Callable[[Settings, int | None], Iterator[Figure]]] = {
     "query": query.measure,
     "age": age.measure,
     "scopes": scopes.measure,
+    "asking": asking.measure,
+    "knowledge": knowledge.measure,
 }
 
 __all__ = ["BENCHES", "Figure"]

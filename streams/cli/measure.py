@@ -19,6 +19,8 @@ DEPLOYMENTS = {
     "query": "A new question to a scope of 500 memories.",
     "age": "What many single turns leave behind: files, and a search's time.",
     "scopes": "A question to one scope of a lake of 10,000, beside one of 100.",
+    "asking": "Follow-ups beside the same without history, questions after feedback beside before.",
+    "knowledge": "Documentation: what is kept found, a site that hangs, a page asked for again.",
 }
 RETRIEVAL_UNITS = 30
 """Of each set, so that a run takes minutes and not hours."""
@@ -46,7 +48,9 @@ def bench() -> None:
 
 def _of_deployment(name: str, meaning: str) -> click.Command:
     @click.option(
-        "--count", type=click.IntRange(min=1), help="Turns or questions, instead of the benchmark's own number."
+        "--count",
+        type=click.IntRange(min=1),
+        help="Turns, questions, scopes or documents, instead of the benchmark's own number.",
     )
     @as_json
     def measure(count: int | None, json_lines: bool) -> None:

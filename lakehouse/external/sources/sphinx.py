@@ -16,6 +16,7 @@ from urllib.parse import urljoin
 from lakehouse.external.inventory import Entry, Inventory, NoInventory, inventory_of
 from lakehouse.external.letters import text_of
 from lakehouse.external.notices import Notice, Notices, deprecated_modules, notices_of
+from lakehouse.external.origins import Refused, joined
 from lakehouse.external.pages import Section, Sections
 from lakehouse.external.policy import trust_of
 from lakehouse.external.source import Blocked, Failed, Fetch, Gone, NotModified, Outcome, Page, Ref, Site
@@ -257,7 +258,11 @@ def _require(outcome: Outcome | None, site: Site, url: str) -> None:
 
 
 def _url(entry: Entry, site: Site) -> str:
-    return urljoin(site.url, entry.page)
+    """Where an entry leads, in its one form; "", which lies in no site, where that is no address."""
+    try:
+        return joined(site.url, entry.page).url
+    except Refused:
+        return ""
 
 
 def _ref(entry: Entry, site: Site, version: str | None) -> Ref:
