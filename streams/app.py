@@ -12,7 +12,7 @@ import faust
 from faust.exceptions import ConsumerNotStarted
 from faust.transport.drivers.aiokafka import AIOKafkaConsumerThread, Consumer
 
-from schemas.topics import Suffix, topic_name
+from schemas.topics import BY_SUFFIX, Suffix, topic_name
 from streams.committing import Offsets, Place
 from streams.incoming import EPOCH, Incoming
 from streams.logs import logger
@@ -130,6 +130,16 @@ async def incoming_of(app: faust.App, events: Any) -> AsyncIterator[Incoming]:
 def topics_of(settings: Settings) -> list[str]:
     """Every topic that a worker reads."""
     return [topic_name(settings.name, suffix) for suffixes in AGENTS.values() for suffix in suffixes]
+
+
+def scoped_topics(settings: Settings) -> list[str]:
+    """Of these, those that are keyed by scope: a worker has the same partitions of each."""
+    return [
+        topic_name(settings.name, suffix)
+        for suffixes in AGENTS.values()
+        for suffix in suffixes
+        if BY_SUFFIX[suffix].scoped
+    ]
 
 
 async def commit(app: faust.App, offsets: Offsets) -> Offsets:

@@ -108,9 +108,7 @@ class Know:
             ports.metrics.dead.labels(incoming.topic, type(error).__name__).inc()
             now = ports.clock()
             # masking a large one takes long: questions are answered meanwhile
-            letter = await asyncio.to_thread(
-                letters, incoming, error, ports.outbox, ports.masker, attempt=1, now=now
-            )
+            letter = await asyncio.to_thread(letters, incoming, error, ports.outbox, ports.masker, attempt=1, now=now)
             await ports.outbox.send(letter)
             return None
 

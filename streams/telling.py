@@ -24,6 +24,7 @@ from schemas.retrieval import Reply, SearchRequest, SearchResult
 from streams.outside import Outside
 
 DOCUMENT_CITED = "doc:"
+LATE = "external: it did not come in time; what could be fetched is there for the next question"
 
 
 @dataclass(frozen=True)
@@ -64,7 +65,8 @@ async def told_outside(
         warnings = await retriever.warnings(request.query, memories, advice)
     except MemlakeError as error:
         return Told(memories, degraded=(f"external: {error}",))
-    return Told(memories, tuple(advice), tuple(warnings))
+    late = (LATE,) if retriever.missed and not advice else ()
+    return Told(memories, tuple(advice), tuple(warnings), late)
 
 
 def with_outside(reply: Reply, told: Told, request: SearchRequest) -> Reply:

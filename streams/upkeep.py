@@ -3,11 +3,16 @@
 Rule of this file: it asks, and the owner of the tables does it. Asked twice for one day, nothing is done twice.
 """
 
+from datetime import timedelta
+from typing import Final
+
 from streams.ports import Ports
 from streams.refreshing import upkeep_of
 
 REPORT_ON = 0
 """Monday: the week before it is reported."""
+AFTER_START: Final = timedelta(minutes=1)
+"""Who has just begun has something better to do."""
 
 
 class Daily:
@@ -15,6 +20,7 @@ class Daily:
 
     def __init__(self, ports: Ports) -> None:
         self._ports = ports
+        self._begins = ports.clock() + AFTER_START
         self._asked = ""
 
     async def tick(self, *, is_ours: bool) -> None:
@@ -25,7 +31,7 @@ class Daily:
         """
         now = self._ports.clock()
         day = now.date().isoformat()
-        if not is_ours or day == self._asked:
+        if not is_ours or day == self._asked or now < self._begins:
             return
         report = now.weekday() == REPORT_ON
         await self._ports.outbox.send([upkeep_of(now, self._ports.outbox.source, report=report, scheduled=True)])

@@ -27,7 +27,7 @@ from schemas.errors import MemlakeError, Misconfigured, Unavailable
 from schemas.topics import topic_name
 from streams.admin import apply_topics
 from streams.answer import Answer
-from streams.app import assigned, build_app, commit, register, topics_of
+from streams.app import assigned, build_app, commit, register, scoped_topics, topics_of
 from streams.committing import Committer, Group, Offsets, Place
 from streams.documentation import Documentation, know_of, outside_of
 from streams.faults import Faults
@@ -152,8 +152,10 @@ class Worker:
             loop.moved()
         places = {(tp.topic, tp.partition) for tp in told[-1]}
         self.committer.moved(places)
-        # Faust leaves a topic that is gone out of the assignment, and its agent idle for ever.
-        missing = {topic for topic in topics_of(self.settings) if places and topic not in dict(places)}
+        # Faust leaves a topic that is gone out of the assignment, and its agent idle for ever. One of a scope's topics
+        # comes with the others; one of a single partition may be somebody else's.
+        scoped, given = set(scoped_topics(self.settings)), dict(places)
+        missing = {topic for topic in scoped if topic not in given} if scoped & given.keys() else set()
         self.committer.lost = self.committer.lost or ((min(missing), 0) if missing else None)
         facts = f"{self.settings.name}.facts"
         owned = frozenset(partition for topic, partition in places if topic == facts)

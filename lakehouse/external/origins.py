@@ -144,7 +144,10 @@ def check_origin(origin: Origin, allowed: Collection[Origin], loopback: Collecti
     if origin not in allowed:
         raise Refused(f"{root_of(origin)} is none of the places that the settings allow to be asked")
     if origin.scheme != "https" and origin.host not in loopback:
-        raise Refused(f"{root_of(origin)} is asked without encryption; only https is allowed")
+        raise Refused(
+            f"{root_of(origin)} is asked without encryption; only https is allowed "
+            "(MEMLAKE_DOCS_LOOPBACK=true lets sites on this machine be asked over http)"
+        )
 
 
 def check_addresses(host: str, addresses: Sequence[str], loopback: Collection[str] = ()) -> None:

@@ -142,6 +142,8 @@ class ExternalKnowledgeRetriever:
     deadline_s: float = DEADLINE_S
     agent: str | None = None
     projects: frozenset[str] = frozenset()
+    missed: list[str] = field(default_factory=list)
+    """Symbols that were asked for and did not come in time, or could not be asked for."""
 
     async def should_query_external(self, task: str) -> Verdict:
         """Whether the outside is to be asked for a task; see ``verdict_of``."""
@@ -268,6 +270,7 @@ class ExternalKnowledgeRetriever:
             self._told("external", "budget", symbol.name, started)
         except MemlakeError:
             self._told("external", "failed", symbol.name, started)
+        self.missed.append(symbol.name)
         return None
 
     async def _arrived(self, symbol: Symbol, started: float) -> Kept | None:

@@ -130,7 +130,7 @@ def deprecations(symbols: tuple[str, ...], project: str | None, json_lines: bool
             emit(one)
         return
     if not found:
-        say("nothing is known to be deprecated" if not symbols else "none of them is known to be deprecated")
+        say("nothing that is kept says so: `memlake knowledge get PROJECT SYMBOL` looks a symbol up")
         return
     columns = ["project", "symbol", "status", "since", "removed in", "instead", "about", "sure", "because"]
     table(columns, [_finding(one) for one in found])
@@ -186,6 +186,10 @@ async def _ask(
     from streams.wire import Outbox
 
     now, told = datetime.now(UTC), settings()
+    if not told.docs.strip():
+        raise MemlakeError(
+            "no documentation is configured: name its sites in MEMLAKE_DOCS, as `memlake settings` tells"
+        )
     place = url or symbol_url(project or None, symbol or "")
     request = RefreshRequest(
         url=place, source="", project=project, version=version, symbol=symbol, reason="asked", requested_at=now

@@ -245,3 +245,17 @@ async def _followed(deployment: Deployment) -> None:
 
 def _kind(record: Any) -> str:
     return (header(record.headers, "ce_type") or "").removeprefix("memlake.").partition(".")[0]
+
+
+async def test_a_worker_that_does_not_own_the_requests_goes_on_and_answers(
+    host: Host, deploy: Callable[..., Deployment], scope: Scope
+) -> None:
+    deployment = deploy(docs=f"python_docs:python={host.url}/", docs_loopback=True)
+    for _ in range(2):
+        deployment.start()
+    assert deployment.cli("knowledge", "get", "python", "asyncio.run").returncode == 0
+    async with deployment.client(scope) as memory:
+        reply = await memory.ask("What does asyncio.run do?", kinds=("external",))
+
+    assert [worker.process.poll() for worker in deployment.workers if worker.process] == [None, None]
+    assert reply.results[0].source == "external"

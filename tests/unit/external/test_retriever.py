@@ -132,6 +132,7 @@ async def test_what_comes_too_late_is_there_for_the_next_question(stage: Stage) 
     late = stage.retriever(deadline_s=0.05)
 
     assert await late.get_knowledge("What does asyncio.run do?") is None
+    assert late.missed == ["asyncio.run"]
     assert stage.outcomes == [("cache", "miss"), ("external", "budget")]
     await stage.store.apply([stage.fetched("asyncio.run")])
     assert await stage.retriever().get_knowledge("What does asyncio.run do?") is not None
