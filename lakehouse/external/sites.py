@@ -39,7 +39,9 @@ def sites_of(told: str, known: Iterable[str]) -> tuple[Site, ...]:
             raise Misconfigured(f"DOCS: {part!r} is not {SHAPE}")
         if match["source"] not in sources:
             raise Misconfigured(f"DOCS: {match['source']!r} is none of the sources {', '.join(sources)}")
-        site = Site(match["source"], match["project"].casefold(), _root(match["url"], match["source"]), match["version"])
+        site = Site(
+            match["source"], match["project"].casefold(), _root(match["url"], match["source"]), match["version"]
+        )
         key = (site.source, site.project, site.version)
         if key in found:
             raise Misconfigured(f"DOCS: {match['source']}:{match['project']} stands twice")
@@ -52,7 +54,7 @@ def _root(url: str, source: str) -> str:
     try:
         found = target_of(url).url
     except Refused as error:
-        raise Misconfigured(f"DOCS: {error}: a site is https://HOST[:PORT]/PATH/") from error
+        raise Misconfigured(f"DOCS: this is no address of a site, https://HOST[:PORT]/PATH/: {error}") from error
     if "?" in url or "#" in url:
         raise Misconfigured(f"DOCS: {url!r} is no address of a site: https://HOST[:PORT]/PATH/")
     is_file = source not in _FOLDERS and "." in urlsplit(found).path.rpartition("/")[2]

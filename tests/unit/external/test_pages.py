@@ -176,3 +176,9 @@ def test_a_first_sentence_that_is_too_long_ends_at_a_word() -> None:
 @given(st.text())
 def test_a_summary_is_never_too_long(told: str) -> None:
     assert len(summary_of(told)) <= SUMMARY_CHARACTERS
+
+
+def test_a_page_of_frames_has_nothing_to_tell() -> None:
+    frames = Sections('<html><frameset id="a"><frame src="b.html"></frameset></html>')
+
+    assert (frames.at(""), frames.at("a")) == (None, None)

@@ -25,8 +25,8 @@ def test_sites_are_read_in_their_order_with_project_version_and_root() -> None:
     [
         ("flask=https://a.example/", "is not SOURCE:PROJECT"),
         ("wiki:flask=https://a.example/", "is none of the sources changelog, python_docs, sphinx"),
-        ("sphinx:flask=ftp://a.example/", "is no address of a site"),
-        ("sphinx:flask=https://me:secret@a.example/", "is no address of a site"),
+        ("sphinx:flask=ftp://a.example/", "this is no address of a site"),
+        ("sphinx:flask=https://me:secret@a.example/", "this is no address of a site"),
         ("sphinx:flask=https://a.example/?q=1", "is no address of a site"),
         ("sphinx:flask=https://a.example:99999/", "has no port that there is"),
         ("sphinx:flask=https://a.example/,sphinx:Flask=https://b.example/", "stands twice"),
