@@ -117,7 +117,7 @@ class Settings(BaseModel):
 
     # Documentation, which only advises
     docs: Annotated[str, Field(max_length=20_000)] = "python_docs:python=https://docs.python.org/3/"
-    """Sites that may be asked: SOURCE:PROJECT[@VERSION]=URL, apart by commas; empty is none."""
+    """Sites that may be asked: SOURCE:PROJECT[@VERSION]=URL, apart by commas; a comma alone is none."""
     docs_loopback: bool = False
     """Whether sites on this machine may be asked over plain HTTP: for a copy of your own, and for tests."""
     docs_contact: Annotated[str, Field(max_length=200, pattern=r"^[\x20-\x7e]*$")] = ""
