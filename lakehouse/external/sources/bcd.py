@@ -4,16 +4,14 @@ Rule of this file: the data tells neither since when nor what instead, and nothi
 that its makers advise against new use.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from functools import lru_cache
 from typing import Any, Final
 
 from lakehouse.external.changelog import Known, by_suffix
-from lakehouse.external.policy import trust_of
-from lakehouse.external.source import Fetch, Page, Ref, Site
-from lakehouse.external.sources.reading import MEBIBYTE, Index, fields, items, json_of, plain, told, words
+from lakehouse.external.source import Page, Ref, Site
+from lakehouse.external.sources.reading import MEBIBYTE, Indexed, fields, items, json_of, plain, told, words
 from schemas.knowledge import QUOTE_CHARACTERS, Category, Deprecation, Document, Evidence
 
 MAX_BYTES: Final = 48 * MEBIBYTE
@@ -37,22 +35,12 @@ class Feature:
     status: tuple[str, ...]
 
 
-class BcdSource:
+class BcdSource(Indexed):
     """Implements ``Source`` over browser-compat-data. The root of a site is ``…/data.json``, or a part of it."""
 
     id = "bcd"
     category: Category = "official_docs"
     limit = MAX_BYTES
-
-    def __init__(self, fetch: Fetch, clock: Callable[[], datetime]) -> None:
-        """Prepare; nothing is asked.
-
-        Args:
-            fetch: Asks hosts.
-            clock: Now, timezone-aware.
-        """
-        self.trust = trust_of(self.id)
-        self._index = Index(fetch, clock, limit=self.limit)
 
     async def resolve(self, symbol: str, site: Site) -> Sequence[Ref]:
         """The feature of that name, or of the only one that ends so."""

@@ -17,10 +17,9 @@ from typing import Final
 from lakehouse.external.changelog import Change, Known, by_suffix, changes_of, entries_of, finding_of, symbols_of
 from lakehouse.external.changelog_lines import Entry
 from lakehouse.external.letters import Unreadable, text_of
-from lakehouse.external.policy import trust_of
 from lakehouse.external.releases import by_fit
 from lakehouse.external.source import Fetch, Page, Ref, Site
-from lakehouse.external.sources.reading import MEBIBYTE, Index, each_once, readable, told
+from lakehouse.external.sources.reading import MEBIBYTE, Indexed, each_once, readable, told
 from schemas.errors import Unavailable
 from schemas.knowledge import Category, Deprecation, Document
 
@@ -39,13 +38,12 @@ Symbols = Callable[[Site], Collection[str]]
 """All symbols that are known of a site's project; empty where its documentation is not known."""
 
 
-class ChangelogSource:
+class ChangelogSource(Indexed):
     """Implements ``Source`` over changelogs. The root of a site is the file itself."""
 
     id = "changelog"
     category: Category = "library_specific"
     limit = MAX_SDIST_BYTES
-    """Bytes of its pages at most."""
 
     def __init__(self, fetch: Fetch, clock: Callable[[], datetime], symbols: Symbols = lambda _: ()) -> None:
         """Prepare; nothing is asked.
@@ -55,8 +53,7 @@ class ChangelogSource:
             clock: Now, timezone-aware.
             symbols: Of whom a changelog can speak. Where none are known, only whole names count.
         """
-        self.trust = trust_of(self.id)
-        self._index = Index(fetch, clock, limit=self.limit)
+        super().__init__(fetch, clock)
         self._symbols = symbols
 
     async def resolve(self, symbol: str, site: Site) -> Sequence[Ref]:

@@ -12,7 +12,7 @@ from typing import Any, Final, Protocol
 
 from lakehouse.external.policy import trust_of
 from lakehouse.external.source import Fetch, Outcome, Page, Ref, Site
-from lakehouse.external.sources.reading import MEBIBYTE, Index, each_once, fields, items, json_of, told, words
+from lakehouse.external.sources.reading import MEBIBYTE, Indexed, each_once, fields, items, json_of, told, words
 from lakehouse.external.talk import hint_of
 from schemas.knowledge import MAX_URL, QUOTE_CHARACTERS, Category, Deprecation, Document, Evidence, PageState
 
@@ -84,7 +84,7 @@ class Said:
     is_closed: bool
 
 
-class GitHubSource:
+class GitHubSource(Indexed):
     """Implements ``Source`` over GitHub's API. The root of a site is ``…/repos/OWNER/NAME/``."""
 
     id = "github"
@@ -98,8 +98,7 @@ class GitHubSource:
             fetch: Asks hosts.
             clock: Now, timezone-aware.
         """
-        self.trust = trust_of(self.id)
-        self._index = Index(fetch, clock, limit=self.limit)
+        super().__init__(fetch, clock)
         self._mark = ""
 
     @classmethod

@@ -4,15 +4,13 @@ Rule of this file: a list names pages; those inside the site are read, and those
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Final
 from urllib.parse import urldefrag, urljoin
 
-from lakehouse.external.policy import trust_of
-from lakehouse.external.source import Fetch, Page, Ref, Site
-from lakehouse.external.sources.reading import Index, each_once, inside, readable, told
+from lakehouse.external.source import Page, Ref, Site
+from lakehouse.external.sources.reading import Indexed, each_once, inside, readable, told
 from schemas.knowledge import Category, Deprecation, Document
 
 LIST: Final = "llms.txt"
@@ -61,22 +59,11 @@ class Listing:
     links: tuple[Link, ...]
 
 
-class LlmsTxtSource:
+class LlmsTxtSource(Indexed):
     """Implements ``Source`` over ``llms.txt``. The root of a site is the folder that holds it."""
 
     id = "llms_txt"
     category: Category = "library_specific"
-    limit = None
-
-    def __init__(self, fetch: Fetch, clock: Callable[[], datetime]) -> None:
-        """Prepare; nothing is asked.
-
-        Args:
-            fetch: Asks hosts.
-            clock: Now, timezone-aware.
-        """
-        self.trust = trust_of(self.id)
-        self._index = Index(fetch, clock)
 
     async def resolve(self, symbol: str, site: Site) -> Sequence[Ref]:
         """Pages whose title names the symbol, that of no other title first; then those whose notes do."""

@@ -5,17 +5,15 @@ heading calls a variable in its examples.
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from functools import lru_cache
 from typing import Any, Final
 
 from lakehouse.external.changelog import Known, by_suffix
 from lakehouse.external.changelog_words import replacements_in
-from lakehouse.external.policy import trust_of
-from lakehouse.external.source import Fetch, Page, Ref, Site
-from lakehouse.external.sources.reading import MEBIBYTE, Index, each_once, fields, items, json_of, plain, told, words
+from lakehouse.external.source import Page, Ref, Site
+from lakehouse.external.sources.reading import MEBIBYTE, Indexed, each_once, fields, items, json_of, plain, told, words
 from schemas.knowledge import QUOTE_CHARACTERS, Category, Deprecation, Document, Evidence, Extent
 
 MAX_BYTES: Final = 16 * MEBIBYTE
@@ -59,22 +57,12 @@ class Told:
     above: "Told | None" = None
 
 
-class NodeSource:
+class NodeSource(Indexed):
     """Implements ``Source`` over Node's JSON. The root of a site is ``…/api/``, or one file of it."""
 
     id = "node"
     category: Category = "official_docs"
     limit = MAX_BYTES
-
-    def __init__(self, fetch: Fetch, clock: Callable[[], datetime]) -> None:
-        """Prepare; nothing is asked.
-
-        Args:
-            fetch: Asks hosts.
-            clock: Now, timezone-aware.
-        """
-        self.trust = trust_of(self.id)
-        self._index = Index(fetch, clock, limit=self.limit)
 
     async def resolve(self, symbol: str, site: Site) -> Sequence[Ref]:
         """The symbol of that name, or the only one that ends so."""

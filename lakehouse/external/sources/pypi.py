@@ -3,15 +3,13 @@
 Rule of this file: it tells addresses and follows none: which sites are read is said by the settings.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Final
 
-from lakehouse.external.policy import trust_of
 from lakehouse.external.releases import by_fit
-from lakehouse.external.source import Fetch, Page, Ref, Site
-from lakehouse.external.sources.reading import MEBIBYTE, Index, fields, items, json_of, told, words
+from lakehouse.external.source import Page, Ref, Site
+from lakehouse.external.sources.reading import MEBIBYTE, Indexed, fields, items, json_of, told, words
 from schemas.knowledge import QUOTE_CHARACTERS, Category, Deprecation, Document, Evidence
 
 MAX_BYTES: Final = 8 * MEBIBYTE
@@ -49,22 +47,12 @@ class Package:
     is_inactive: bool
 
 
-class PyPISource:
+class PyPISource(Indexed):
     """Implements ``Source`` over the JSON of a package index. The root of a site is ``…/pypi/NAME/``."""
 
     id = "pypi"
     category: Category = "library_specific"
     limit = MAX_BYTES
-
-    def __init__(self, fetch: Fetch, clock: Callable[[], datetime]) -> None:
-        """Prepare; nothing is asked.
-
-        Args:
-            fetch: Asks hosts.
-            clock: Now, timezone-aware.
-        """
-        self.trust = trust_of(self.id)
-        self._index = Index(fetch, clock, limit=self.limit)
 
     async def resolve(self, symbol: str, site: Site) -> Sequence[Ref]:
         """The project's own page, for its own name."""

@@ -76,6 +76,24 @@ class Index:
         return kept[0]
 
 
+class Indexed:
+    """What all sources have in common that look things up in pages, each kept for a day; see ``Source``."""
+
+    id: str
+    limit: int | None = None
+    """Bytes of its pages at most, where not the usual number."""
+
+    def __init__(self, fetch: Fetch, clock: Callable[[], datetime]) -> None:
+        """Prepare; nothing is asked.
+
+        Args:
+            fetch: Asks hosts.
+            clock: Now, timezone-aware.
+        """
+        self.trust = trust_of(self.id)
+        self._index = Index(fetch, clock, limit=self.limit)
+
+
 def reason_of(outcome: Outcome) -> str:
     """Why there is no page, for an operator."""
     told = getattr(outcome, "reason", None) or outcome.state.reason
