@@ -5,7 +5,6 @@ person's rows, and always a pre-filter. Both tables are written under one lock.
 """
 
 import asyncio
-import itertools
 from collections.abc import AsyncIterator, Iterable, Sequence
 from typing import Any
 
@@ -21,8 +20,6 @@ from schemas.memory import MemoryEvent
 from schemas.retrieval import Kind
 
 RowsAndVectors = tuple[list[dict[str, Any]], Any]
-KEYS_A_READ = 500
-"""Keys in one condition; more are read in several goes."""
 
 
 class Shard:
@@ -228,7 +225,7 @@ class Shard:
     ) -> list[dict[str, Any]]:
         inside = tables.one_of("scope", sorted({scope.key if scope else "" for scope in scopes}) or [""])
         found: list[dict[str, Any]] = []
-        for some in _batched(keys):
+        for some in tables.batched(keys, tables.KEYS_A_READ):
             found.extend(await self._read(table, inside & tables.one_of(column, some), columns))
         return found
 
@@ -237,12 +234,6 @@ class Shard:
         with tables.lake_errors():
             found: list[dict[str, Any]] = await table.query().where(conditions).select(columns).to_list()
         return found
-
-
-def _batched(keys: Iterable[str]) -> Iterable[Sequence[str]]:
-    iterator = iter(keys)
-    while some := tuple(itertools.islice(iterator, KEYS_A_READ)):
-        yield some
 
 
 class Lake:

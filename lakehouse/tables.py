@@ -7,13 +7,14 @@ No value is ever pasted into filter text: conditions are typed expressions.
 import asyncio
 import fcntl
 import functools
+import itertools
 import operator
 from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import lancedb
 import numpy as np
@@ -24,6 +25,7 @@ from lancedb.index import FTS, Bitmap
 from lakehouse import keywords
 from schemas.errors import Misconfigured, Unavailable
 
+Item = TypeVar("Item")
 LAYOUT = 2
 """Version of the tables' columns. A lake of a newer one is refused, never dropped."""
 MARKER = "lake"
@@ -31,6 +33,8 @@ CACHE_BYTES = 64 * 1024 * 1024
 """Each of LanceDB's two caches: of indexes and of metadata."""
 PAGE = 5000
 """Rows read at once where a whole table is read."""
+KEYS_A_READ = 500
+"""Keys in one condition; more are read in several goes."""
 
 _MARKER_SCHEMA = pa.schema(
     [
@@ -70,6 +74,13 @@ def lake_errors() -> Iterator[None]:
 
 def _first_line(error: BaseException) -> str:
     return str(error).partition("\n")[0][:300]
+
+
+def batched(items: Iterable[Item], size: int) -> Iterator[tuple[Item, ...]]:
+    """The items in their order, so many at once."""
+    iterator = iter(items)
+    while some := tuple(itertools.islice(iterator, size)):
+        yield some
 
 
 async def connect(uri: str) -> Any:

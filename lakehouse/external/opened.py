@@ -4,11 +4,10 @@ Rule of this file: it knows tables, rows and keys, and of no question that anybo
 """
 
 import asyncio
-import itertools
 import logging
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
-from typing import Any, Final, Self, TypeVar
+from typing import Any, Final, Self
 
 from lakehouse import tables
 from lakehouse.embedding import Embedder
@@ -16,7 +15,6 @@ from lakehouse.external import tables as columns
 from lakehouse.maintenance import MaintenancePolicy, compact
 from schemas.errors import Misconfigured, Unavailable
 
-KEYS_A_READ: Final = 500
 COMMITS: Final = 20
 """After which a table is compacted that a question is answered from."""
 ROWS_A_COMMIT: Final = 100
@@ -24,7 +22,6 @@ ROWS_A_COMMIT: Final = 100
 POLICY: Final = MaintenancePolicy(commits=200, idle_s=0, keep=timedelta(minutes=10))
 """For the other tables, which only grow, and for all: how long readers may go on with an old version."""
 NAMES: Final = (*columns.SCHEMAS, columns.DOCUMENTS)
-Item = TypeVar("Item")
 log = logging.getLogger("external_knowledge")
 
 
@@ -90,7 +87,7 @@ class OpenTables:
     async def by(self, table: Any, column: str, keys: Iterable[str], wanted: list[str]) -> list[dict[str, Any]]:
         """The rows with these values in a column."""
         found: list[dict[str, Any]] = []
-        for some in batched(sorted(keys), KEYS_A_READ):
+        for some in tables.batched(sorted(keys), tables.KEYS_A_READ):
             found += await self.read(table, tables.one_of(column, some), wanted)
         return found
 
@@ -119,10 +116,3 @@ class OpenTables:
                     self._rows[name] = (await compact(self, name, POLICY.keep)).rows
                 except Unavailable as error:
                     log.warning("%s: not compacted after %d commits: %s", name, commits, error)
-
-
-def batched(items: Iterable[Item], size: int) -> Iterator[tuple[Item, ...]]:
-    """The items in their order, so many at once."""
-    iterator = iter(items)
-    while some := tuple(itertools.islice(iterator, size)):
-        yield some

@@ -20,7 +20,7 @@ from lancedb.query import MatchQuery
 from lakehouse import keywords, tables
 from lakehouse.external import tables as columns
 from lakehouse.external.events import DocumentRow, Fold, Happening
-from lakehouse.external.opened import KEYS_A_READ, OpenTables, batched
+from lakehouse.external.opened import OpenTables
 from lakehouse.external.policy import VALUABLE_SHARE, percentile
 from lakehouse.external.releases import FITTING, Fit, by_fit, fit
 from lakehouse.external.writing import take_up
@@ -80,7 +80,7 @@ class DocumentStore(OpenTables):
 
     async def rebuild(self, events: Iterable[DocumentEvent]) -> None:
         """Take up any number of events, batch by batch; see ``apply``."""
-        for batch in batched(events, EVENTS_A_BATCH):
+        for batch in tables.batched(events, EVENTS_A_BATCH):
             await self.apply(batch)
 
     async def get(self, document_id: str) -> DocumentRow | None:
@@ -156,7 +156,7 @@ class DocumentStore(OpenTables):
             source: Who says so; None takes all.
         """
         found: list[Deprecation] = []
-        for some in batched(dict.fromkeys(symbols), KEYS_A_READ):
+        for some in tables.batched(dict.fromkeys(symbols), tables.KEYS_A_READ):
             conditions = [tables.one_of("symbol", some)]
             conditions += [] if project is None else [tables.equals("project", project)]
             conditions += [] if source is None else [tables.equals("source", source)]

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from lakehouse.store import KEYS_A_READ, Lake, Shard
+from lakehouse.store import Lake, Shard
+from lakehouse.tables import KEYS_A_READ
 from lakehouse.turn_table import InputRow
 from lakehouse.versions import MemoryRow
 from schemas.conversation import Scope, Turn
