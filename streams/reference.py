@@ -31,7 +31,7 @@ MESSAGES: tuple[type[Message], ...] = (
     Turn, Command, TurnRecord, CommandRecord, Repeat, MemoryEvent, TurnReport, SearchRequest, Reply, ErrorReply,
     DeadLetter, MaintenanceReport, RefreshRequest, Accesses, Upkeep, DocumentEvent, KnowledgeMaintenance, UsageReport,
 )  # fmt: skip
-"""Every message that is spoken; those of topics that wait for their agent have none yet."""
+"""Every message that is spoken."""
 BEGIN, END = "<!-- generated: {name} -->", "<!-- end of {name} -->"
 
 

@@ -17,7 +17,7 @@ from lakehouse.external.store import DocumentStore
 from schemas.knowledge import Deprecation, PageState
 
 FLOOR: Final = 0.45
-"""Least cosine of a task and a document's summary; see ``docs/external-knowledge.md`` for how it was chosen."""
+"""Least cosine of a task and a document's summary. A guess: nothing was at hand to measure it on."""
 EXACT: Final = 1.0
 """Similarity of a document that was asked for by its symbol."""
 

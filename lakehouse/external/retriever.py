@@ -37,8 +37,7 @@ ENOUGH_MEMORIES: Final = 3
 """Of the project's own, above the floor: then nobody outside is asked."""
 MIN_IMPORTANCE: Final = 5
 MEMORY_FLOOR: Final = 0.5
-"""Least similarity of a memory that answers a question by itself."""
-CANDIDATES: Final = 50
+"""Least similarity of a memory that answers a question by itself. A guess, too: see ``kept.FLOOR``."""
 
 
 class MemoryManager(Protocol):

@@ -150,10 +150,10 @@ class Catalogue:
             version = await shard.version(kind)
             if version == kept.version:
                 return
-            if not kept.large and not await self._followed(kept, shard, scope, kind):
-                await self._begin_anew(kept, shard, scope, kind)
-            elif kept.large:
+            if kept.large:
                 kept.position = next(self._positions)
+            elif not await self._followed(kept, shard, scope, kind):
+                await self._begin_anew(kept, shard, scope, kind)
             kept.version = version  # rows may be newer than that: they are then read once more
 
     async def _followed(self, kept: Kept, shard: Shard, scope: Scope, kind: Kind) -> bool:

@@ -6,7 +6,7 @@ Rule of this file: pure. The words are data (``words.yaml``) and found by their 
 from typing import Final
 
 from lakehouse.keywords import fold_text
-from lakehouse.retrieval.tokens import is_han, read, spaced
+from lakehouse.retrieval.tokens import is_han, read, says, spaced
 from lakehouse.ruledata import load_data
 from lakehouse.stems import stem
 
@@ -16,9 +16,9 @@ _STEMS: Final = {
     for language, words in _DATA.items()
 }
 _PHRASES: Final = {
-    language: tuple(f" {phrase} " for phrase in spaced(words) if " " in phrase) for language, words in _DATA.items()
+    language: frozenset(phrase for phrase in spaced(words) if " " in phrase or is_han(phrase))
+    for language, words in _DATA.items()
 }
-_UNSPACED: Final = tuple(filter(is_han, _DATA["zh"].split()))
 
 
 def tells_change(text: str, language: str) -> bool:
@@ -28,11 +28,10 @@ def tells_change(text: str, language: str) -> bool:
         text: One statement.
         language: ISO 639-1; "und" is read as English, and a language without words of its own tells none.
     """
-    if any(phrase in text for phrase in _UNSPACED):
-        return True
-    known = "en" if language == "und" else language
-    told = read(text)
+    told, known = read(text), "en" if language == "und" else language
     stems = {stem(token.key, known) for token in told.tokens}
-    return not stems.isdisjoint(_STEMS.get(known, ())) or any(
-        phrase in told.spoken for phrase in _PHRASES.get(known, ())
+    return (
+        says(told, _PHRASES["zh"])  # whatever the language: its signs mean nothing else
+        or says(told, _PHRASES.get(known, ()))
+        or not stems.isdisjoint(_STEMS.get(known, ()))
     )
