@@ -8,7 +8,7 @@ is there for the next.
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from secrets import token_hex
 from typing import Final, Protocol
@@ -59,6 +59,7 @@ class Kept:
         stale: Whether that was longer ago than its kind holds.
         similarity: To what was searched for, 0 … 1.
         score: Its relevance, 0 … 1.
+        stage: Whether it was there, or came while it was waited for.
     """
 
     document: Document
@@ -66,6 +67,7 @@ class Kept:
     stale: bool
     similarity: float = 0.0
     score: float = 0.0
+    stage: Stage = "cache"
 
 
 class Cache(Protocol):
@@ -189,7 +191,7 @@ class ExternalKnowledgeRetriever:
         for symbol in told.symbols:
             found = await self._outside(symbol, ends)
             if found is not None:
-                return Knowledge("cache", document=found.document, stale=found.stale, milliseconds=_since(started))
+                return Knowledge(found.stage, None, found.document, found.stale, _since(started))
         return None
 
     async def get_relevant_docs(self, task: str, limit: int = MAX_DOCUMENTS) -> list[Advice]:
@@ -280,7 +282,7 @@ class ExternalKnowledgeRetriever:
             kept = await self.cache.find(symbol.name, symbol.project, symbol.version)
             if kept is not None:
                 self._told("external", "hit", symbol.name, started, kept.document)
-                return kept
+                return replace(kept, stage="external")
             negative = await self.cache.page(symbol_url(symbol.project, symbol.name))
             if negative is not None and negative.negative_until and negative.negative_until > self.clock():
                 self._told("external", "unresolved", symbol.name, started)

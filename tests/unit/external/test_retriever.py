@@ -98,7 +98,7 @@ async def test_what_is_kept_answers_next_and_is_at_hand_then(stage: Stage) -> No
         found = await retriever.get_knowledge("What does asyncio.run do?")
         assert found is not None
         assert found.document is not None
-        assert (found.document.name, found.stale) == ("asyncio.run", False)
+        assert (found.stage, found.document.name, found.stale) == ("cache", "asyncio.run", False)
     assert (stage.asked, stage.outcomes) == ([], [("cache", "fresh"), ("cache", "fresh")])
     assert (await retriever.get_function_doc("python", "asyncio", "run")) == document(
         "asyncio.run", "Text of asyncio.run."
@@ -124,6 +124,7 @@ async def test_what_comes_in_time_is_waited_for(stage: Stage) -> None:
 
     assert found is not None
     assert found.document is not None
+    assert found.stage == "external"
     assert [(request.symbol, request.reason) for request in stage.asked] == [("asyncio.run", "miss")]
     assert stage.outcomes == [("cache", "miss"), ("external", "hit")]
 
