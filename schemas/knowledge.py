@@ -42,6 +42,9 @@ SUMMARY_CHARACTERS = 500
 TEXT_BYTES = 16 * 1024
 QUOTE_CHARACTERS = 300
 MAX_URL = 2_000
+MAX_PROJECT = 200
+MAX_SYMBOL = 1_000
+"""Characters of what can be asked for: a symbol that nobody knows is remembered as pages are by their address."""
 MAX_LOOKUPS = 200
 """Of one event."""
 Url = Annotated[str, Field(min_length=1, max_length=MAX_URL)]
@@ -165,9 +168,9 @@ class RefreshRequest(Message):
 
     url: Url
     source: str
-    project: str
+    project: Annotated[str, Field(max_length=MAX_PROJECT)]
     version: str | None = None
-    symbol: str | None = None
+    symbol: Annotated[str | None, Field(min_length=1, max_length=MAX_SYMBOL)] = None
     """For whose sake."""
     reason: RefreshReason
     requested_at: Instant

@@ -11,10 +11,11 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from datetime import datetime, timedelta
 from typing import Protocol
 
-from lakehouse.external.library import Library
+from lakehouse.external.library import Library, symbol_url
 from schemas.errors import InvalidMessage
 from schemas.identity import derived_id
 from schemas.knowledge import (
+    MAX_URL,
     Accesses,
     DocumentEvent,
     KnowledgeMaintenance,
@@ -102,7 +103,7 @@ class Know:
     async def _message(self, incoming: Incoming) -> Message | None:
         """What is asked; None where it cannot be understood, which is told."""
         try:
-            return _kind_of(incoming).decode(incoming.value)
+            return _askable(_kind_of(incoming).decode(incoming.value))
         except InvalidMessage as error:
             ports = self._ports
             ports.metrics.dead.labels(incoming.topic, type(error).__name__).inc()
@@ -163,6 +164,21 @@ def _kind_of(incoming: Incoming) -> type[Message]:
     if told not in kinds:
         raise InvalidMessage(f"ce_type: {told!r} is none of {', '.join(kinds)}", field="ce_type")
     return kinds[told]
+
+
+def _askable(message: Message) -> Message:
+    """The message, unless it is about a symbol that nothing could be kept of.
+
+    Raises:
+        InvalidMessage: The symbol is too long.
+    """
+    if (
+        isinstance(message, RefreshRequest)
+        and message.symbol is not None
+        and len(symbol_url(message.project, message.symbol)) > MAX_URL
+    ):
+        raise InvalidMessage(f"symbol: with its project it has more than {MAX_URL} characters", field="symbol")
+    return message
 
 
 def _accessed(accesses: Accesses) -> DocumentEvent:

@@ -14,7 +14,11 @@ from streams.wire import Outgoing
 
 def refresh_of(request: RefreshRequest, source: str) -> Outgoing:
     """A request on its way, keyed by the host that it is about."""
-    key = urlsplit(request.url).hostname or request.project or "symbol"
+    try:
+        host = urlsplit(request.url).hostname
+    except ValueError:  # no address: whoever works on it tells why
+        host = None
+    key = host or request.project or "symbol"
     event_id = derived_id("refresh", request.url, request.symbol, request.requested_at.isoformat())
     headers = cloud_event(request, event_id=event_id, source=source, time=request.requested_at, key=key)
     return Outgoing("knowledge.refresh", key, request.encode(), headers)

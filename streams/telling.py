@@ -3,6 +3,7 @@
 Rule of this file: it never takes anything from an answer. What fails here is said in ``degraded``.
 """
 
+import asyncio
 from dataclasses import dataclass
 from secrets import token_hex
 
@@ -24,6 +25,8 @@ from schemas.retrieval import Reply, SearchRequest, SearchResult
 from streams.outside import Outside
 
 DOCUMENT_CITED = "doc:"
+SHARE = 0.8
+"""Of the answer's time that is left: what the project knows is told in the rest, whatever documentation takes."""
 LATE = "external: it did not come in time; what could be fetched is there for the next question"
 
 
@@ -59,10 +62,13 @@ async def told_outside(
     memories = tuple(memories_of(found.hits, agent_id=request.agent_id, min_importance=MIN_IMPORTANCE))
     retriever = outside.retriever(knowledge, left_s=left_s, agent_id=request.agent_id)
     try:
-        wanted = "external" in request.kinds or await retriever.should_query_external(request.query)
-        limit = request.top_k if request.format == "results" else MAX_DOCUMENTS
-        advice = await retriever.get_relevant_docs(request.query, limit) if wanted else []
-        warnings = await retriever.warnings(request.query, memories, advice)
+        async with asyncio.timeout(max(0.0, left_s * SHARE)):
+            wanted = "external" in request.kinds or await retriever.should_query_external(request.query)
+            limit = request.top_k if request.format == "results" else MAX_DOCUMENTS
+            advice = await retriever.get_relevant_docs(request.query, limit) if wanted else []
+            warnings = await retriever.warnings(request.query, memories, advice)
+    except TimeoutError:
+        return Told(memories, degraded=(LATE,))
     except MemlakeError as error:
         return Told(memories, degraded=(f"external: {error}",))
     late = (LATE,) if retriever.missed and not advice else ()

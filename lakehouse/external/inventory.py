@@ -15,6 +15,10 @@ import sphobjinv
 MAX_INFLATED: Final = 32 * 1024 * 1024
 """Bytes of an index, unpacked."""
 MAX_LINES: Final = 200_000
+MAX_ENDS: Final = 20
+"""Of one name: a name of a million points has more letters in its ends than fit anywhere."""
+MAX_VERSION: Final = 100
+"""Characters of a version, which each document carries."""
 HEADER_LINES: Final = 4
 _MARK: Final = b"# Sphinx inventory version 2"
 _PREFERRED: Final = (
@@ -139,7 +143,9 @@ def inventory_of(body: bytes) -> Inventory:
         read = sphobjinv.Inventory(plaintext=b"\n".join([*head, plain]))
     except (AttributeError, ValueError, TypeError, sphobjinv.SphobjinvError) as error:
         raise NoInventory(f"its lines cannot be read: {error}") from error
-    return Inventory(_told(head[1], b"# Project:"), _told(head[2], b"# Version:") or None, map(_entry, read.objects))
+    return Inventory(
+        _told(head[1], b"# Project:"), _told(head[2], b"# Version:")[:MAX_VERSION] or None, map(_entry, read.objects)
+    )
 
 
 def _split(body: bytes) -> tuple[list[bytes], bytes]:
@@ -180,7 +186,7 @@ def _ends_of(names: Iterable[str]) -> dict[str, str | None]:
     """The whole name of each end of one; None where several end so."""
     ends: dict[str, str | None] = {}
     for name in names:
-        segments = name.split(".")
+        segments = name.rsplit(".", MAX_ENDS)
         for start in range(1, len(segments)):
             end = ".".join(segments[start:])
             ends[end] = None if end in ends else name

@@ -5,6 +5,7 @@ same request a second time asks nobody: what was checked after it was made still
 """
 
 import asyncio
+import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -47,6 +48,7 @@ FAILED_FOR: Final = timedelta(seconds=60)
 AT_ONCE: Final = 8
 """Pages that are asked for side by side; how many of one host, the fetcher says."""
 DOCUMENTS_AN_EVENT: Final = 500
+_USER: Final = re.compile("//[^/]*@")
 NOT_A_SITE: Final = "no site of the settings holds this address: MEMLAKE_DOCS names the sites that may be asked"
 
 
@@ -217,7 +219,7 @@ class Library:
             return [self._event("FETCH_FAILED", request, self._later(known or _unheld(page.state)), reason=str(error))]
         if known is not None and known.content_hash == page.state.content_hash:
             return [self._event("NOT_MODIFIED", request, page.state, size=len(page.body), milliseconds=spent)]
-        documents = [marked(one) for one in await asyncio.to_thread(source.documents, page, site)]
+        documents = await asyncio.to_thread(lambda: [marked(one) for one in source.documents(page, site)])
         action: DocumentAction = "FETCHED" if known is None or known.content_hash is None else "UPDATED"
         findings = await self._findings(request, site, source, page, documents)
         state = _unheld(page.state) if findings is None else page.state
@@ -233,7 +235,7 @@ class Library:
             )
             for start in range(0, max(1, len(documents)), DOCUMENTS_AN_EVENT)
         ]
-        return [*events, *(findings or ())]
+        return [*(findings or ()), *events]  # the page last: what tells that it was read comes after all else of it
 
     async def _findings(
         self, request: RefreshRequest, site: Site, source: Source, page: Page, documents: Sequence[Document]
@@ -272,7 +274,8 @@ class Library:
         return page.model_copy(update={"negative_until": self.clock() + FAILED_FOR})
 
     def _not_allowed(self, request: RefreshRequest, reason: str) -> DocumentEvent:
-        state = PageState(url=request.url, source=request.source, project=request.project)
+        url = _USER.sub("//", request.url)  # what is told here is kept for good, and may hold a password
+        state = PageState(url=url, source=request.source, project=request.project)
         state = state.model_copy(update={"negative_until": self.clock() + UNKNOWN_FOR, "checked_at": self.clock()})
         return self._event("BLOCKED", request, state, reason=reason)
 

@@ -57,19 +57,42 @@ _MARGIN: Final = frozenset({"li", "dd", "td", "th"})
 """What begins with a paragraph without a line between."""
 DEEPEST: Final = 500
 """Nodes around a node that are looked at: each look must end, however deep a page is nested."""
+MOST_OPEN: Final = 20_000
+"""Elements that are open at once."""
+_TAG: Final = re.compile(r"<(/?)([A-Za-z][A-Za-z0-9]*)")
+_UNNESTED: Final = frozenset(
+    {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
+    | {"body", "dd", "dt", "head", "html", "li", "optgroup", "option", "p", "rp", "rt", "tbody", "td", "tfoot", "th"}
+    | {"thead", "tr"}
+)
+"""What holds nothing, or ends where the next of its kind begins, and is often left open."""
 _LISTS: Final = frozenset({"field-list", "simple", "footnote", "citation", "glossary", "option-list"})
 """Classes of definition lists that describe no object."""
 
 
 def cleaned(html: str) -> LexborHTMLParser:
     """Read a page and take out what a reader does not see."""
-    tree = LexborHTMLParser(html)
+    tree = LexborHTMLParser(html[: _readable(html)])
     for node in tree.css(_UNSEEN):
         node.decompose()
     for node in tree.css("[style]"):
         if is_hiding(node.attributes.get("style") or ""):
             node.decompose()
     return tree
+
+
+def _readable(html: str) -> int:
+    """How much of a page is read: all of it, or up to where it is nested deeper than any text is.
+
+    The parser looks through all elements that are open at each tag, so a page of open ones would take minutes.
+    """
+    depth = 0
+    for tag in _TAG.finditer(html):
+        if tag[2].lower() not in _UNNESTED:
+            depth = max(0, depth - 1) if tag[1] else depth + 1
+        if depth > MOST_OPEN:
+            return tag.start()
+    return len(html)
 
 
 def is_hiding(style: str) -> bool:
@@ -218,26 +241,26 @@ def object_around(node: LexborNode) -> LexborNode | None:
 
 
 def names_of(described: LexborNode) -> list[LexborNode]:
-    """The ``dt`` of an object, all that share one description, in order; of one of them or of their ``dd``."""
-    names: list[LexborNode] = []
-    node: LexborNode | None = described if described.tag == "dt" else described.prev
-    while node is not None and node.tag != "dd":
-        names += [node] if node.tag == "dt" else []
-        node = node.prev
-    names.reverse()
-    node = described.next if described.tag == "dt" else None
-    while node is not None and node.tag != "dd":
-        names += [node] if node.tag == "dt" else []
-        node = node.next
-    return names
+    """The ``dt`` of an object, all near by that share one description, in order; of one of them or of their ``dd``."""
+    before = described if described.tag == "dt" else described.prev
+    after = described.next if described.tag == "dt" else None
+    names = [*reversed([*_until_dd(before, lambda one: one.prev)]), *_until_dd(after, lambda one: one.next)]
+    return [node for node in names if node.tag == "dt"]
 
 
 def body_of(name: LexborNode) -> LexborNode | None:
     """The ``dd`` that describes what a ``dt`` names."""
-    node = name.next
-    while node is not None and node.tag != "dd":
-        node = node.next
-    return node
+    *_, last = _until_dd(name, lambda one: one.next)
+    return last.next if last.next is not None and last.next.tag == "dd" else None
+
+
+def _until_dd(node: LexborNode | None, on: Callable[[LexborNode], LexborNode | None]) -> Iterator[LexborNode]:
+    """Nodes from one on to before the next ``dd``, 500 at most: a list of nothing but names would be read for each."""
+    for _ in range(DEEPEST):
+        if node is None or node.tag == "dd":
+            return
+        yield node
+        node = on(node)
 
 
 def is_section(node: LexborNode) -> bool:

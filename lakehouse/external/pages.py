@@ -33,7 +33,7 @@ class Section:
 
     Attributes:
         anchor: Of what names it; empty for the page as a whole.
-        title: The symbol as it is called, or the heading.
+        title: The symbol as it is called, or the heading, at most 500 characters.
         summary: The first sentences, at most 500 characters.
         text: At most 16 KiB as UTF-8; names first, code between fences.
     """
@@ -131,7 +131,7 @@ def _section(place: LexborNode) -> Section | None:
     text = _cut("\n\n".join(filter(None, ["\n".join(names), told])))
     return Section(
         anchor,
-        title or told.split("\n", 1)[0][:SUMMARY_CHARACTERS],
+        (title or told.split("\n", 1)[0])[:SUMMARY_CHARACTERS],
         summary_of(prose[:TEXT_BYTES]) or title[:SUMMARY_CHARACTERS],
         text,
     )

@@ -98,7 +98,7 @@ def refresh(what: str, project: str | None, timeout: float, json_lines: bool) ->
 
         store = await DocumentStore.open(settings().lake_uri)
         if "://" in what:
-            return await _ask(store, url=what, timeout_s=timeout)
+            return await _ask(store, url=_address(what), timeout_s=timeout)
         kept = await store.find(what, project and project.casefold())
         if kept:
             return await _ask(store, url=kept[0].row.document.page_url, timeout_s=timeout)
@@ -165,6 +165,16 @@ def _show(found: Any, deprecations: list[Any], version: str | None, *, json_line
     say(f"{where} ({told.licence or told.source}), as of {row.checked_at:%Y-%m-%d}")
 
 
+def _address(told: str) -> str:
+    """The address in the form under which a page is kept; one that is none, or holds a password, is sent to nobody."""
+    from lakehouse.external.origins import Refused, canonical_url
+
+    try:
+        return canonical_url(told)
+    except Refused as error:
+        raise MemlakeError(str(error)) from error
+
+
 async def _ask(
     store: Any,
     *,
@@ -191,9 +201,8 @@ async def _ask(
             "no documentation is configured: name its sites in MEMLAKE_DOCS, as `memlake settings` tells"
         )
     place = url or symbol_url(project or None, symbol or "")
-    request = RefreshRequest(
-        url=place, source="", project=project, version=version, symbol=symbol, reason="asked", requested_at=now
-    )
+    wanted = {"url": place, "source": "", "project": project, "version": version, "symbol": symbol}
+    request = RefreshRequest.from_wire({**wanted, "reason": "asked", "requested_at": now})
     with running_broker(told) as bootstrap:
         outbox = await Outbox(told, bootstrap, "cli").start()
         try:

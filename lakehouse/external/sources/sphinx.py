@@ -41,6 +41,8 @@ _MODULES: Final = "py-modindex"
 """Label of the list of modules, as the index names it."""
 _UNTOLD: Final = frozenset({"c:functionParam", "std:token"})
 """Roles of what has no text of its own."""
+MOST_OF_PAGE: Final = 2_000
+"""Symbols of one page that are told of, functions and classes first: an index may name any number."""
 _NO_PAGE: Final = "there is no such page"
 _KEPT_PAGES: Final = 16
 """Pages whose notices are kept: a page is asked for all of its symbols, one after another."""
@@ -279,5 +281,6 @@ def _told(sections: Sections, page: Page, site: Site, inventory: Inventory | Non
         own = [(role, section) for role, section in sections.symbols() if role.startswith("py:")]
         return [(Entry(role, one.anchor, "", one.anchor, one.anchor), one) for role, one in own]
     path = page.url.removeprefix(urljoin(site.url, "."))
-    entries = [(entry, sections.at(entry.anchor)) for entry in inventory.of_page(path) if entry.role not in _UNTOLD]
+    told = [entry for entry in inventory.of_page(path) if entry.role not in _UNTOLD]
+    entries = [(entry, sections.at(entry.anchor)) for entry in told[:MOST_OF_PAGE]]
     return [(entry, section) for entry, section in entries if section is not None]
