@@ -11,11 +11,10 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from datetime import datetime, timedelta
 from typing import Protocol
 
-from lakehouse.external.library import Library, symbol_url
+from lakehouse.external.library import Library
 from schemas.errors import InvalidMessage
 from schemas.identity import derived_id
 from schemas.knowledge import (
-    MAX_URL,
     Accesses,
     DocumentEvent,
     KnowledgeMaintenance,
@@ -33,6 +32,7 @@ from streams.wire import Outgoing
 
 WEEK = timedelta(days=7)
 EVENTS_A_FOLD = 200
+MESSAGES: dict[str, type[Message]] = {message.kind: message for message in (RefreshRequest, Accesses, Upkeep)}
 log = logger("know")
 Log = Callable[[int], AsyncIterator[tuple[int, DocumentEvent]]]
 """The events of the log from an offset on, each with its own offset."""
@@ -70,9 +70,12 @@ class Know:
         self._library = library
         self._tables = tables
         self._read = read_log
+        self._is_level = False
+        """Whether the tables hold all that is in the log: while this is ours, nobody else writes either."""
 
     def forget(self) -> None:
-        """Partitions have moved: nothing is kept here; where the tables stand is read before each batch."""
+        """Partitions have moved: somebody else may have written meanwhile."""
+        self._is_level = False
 
     async def handle(self, partition: int, batch: list[Incoming]) -> None:  # noqa: ARG002 - there is one
         """Work on requests; see ``Handler``.
@@ -83,7 +86,8 @@ class Know:
         if self._library is None or self._tables is None:
             log.info("no documentation is configured: requests lapse", messages=len(batch))
             return
-        await self._follow(self._tables)
+        if not self._is_level:
+            await self._follow(self._tables)
         refreshes: list[RefreshRequest] = []
         events: list[DocumentEvent] = []
         upkeep: list[Upkeep] = []
@@ -103,7 +107,7 @@ class Know:
     async def _message(self, incoming: Incoming) -> Message | None:
         """What is asked; None where it cannot be understood, which is told."""
         try:
-            return _askable(_kind_of(incoming).decode(incoming.value))
+            return _kind_of(incoming).decode(incoming.value)
         except InvalidMessage as error:
             ports = self._ports
             ports.metrics.dead.labels(incoming.topic, type(error).__name__).inc()
@@ -117,6 +121,7 @@ class Know:
         """Put events into the log, and the tables behind it."""
         if not events:
             return
+        self._is_level = False
         await self._ports.outbox.send([self._outgoing(event) for event in events])
         for event in events:
             self._ports.metrics.documents.labels(event.action).inc()
@@ -129,6 +134,7 @@ class Know:
         for begin in range(0, len(found), EVENTS_A_FOLD):
             some = found[begin : begin + EVENTS_A_FOLD]
             await tables.apply([event for _, event in some], some[-1][0] + 1)
+        self._is_level = True
 
     async def _keep_up(self, upkeep: Upkeep, tables: Tables) -> None:
         """The daily work, and the week's report where that is asked for."""
@@ -159,26 +165,10 @@ class Know:
 
 def _kind_of(incoming: Incoming) -> type[Message]:
     """Which message it says to be; a request to refresh where it says nothing."""
-    kinds = {message.kind: message for message in (RefreshRequest, Accesses, Upkeep)}
     told = (incoming.header("ce_type") or RefreshRequest.kind).removeprefix("memlake.").partition(".")[0]
-    if told not in kinds:
-        raise InvalidMessage(f"ce_type: {told!r} is none of {', '.join(kinds)}", field="ce_type")
-    return kinds[told]
-
-
-def _askable(message: Message) -> Message:
-    """The message, unless it is about a symbol that nothing could be kept of.
-
-    Raises:
-        InvalidMessage: The symbol is too long.
-    """
-    if (
-        isinstance(message, RefreshRequest)
-        and message.symbol is not None
-        and len(symbol_url(message.project, message.symbol)) > MAX_URL
-    ):
-        raise InvalidMessage(f"symbol: with its project it has more than {MAX_URL} characters", field="symbol")
-    return message
+    if told not in MESSAGES:
+        raise InvalidMessage(f"ce_type: {told!r} is none of {', '.join(MESSAGES)}", field="ce_type")
+    return MESSAGES[told]
 
 
 def _accessed(accesses: Accesses) -> DocumentEvent:

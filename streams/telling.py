@@ -16,7 +16,7 @@ from lakehouse.external.advice import (
     named,
 )
 from lakehouse.external.project import memories_of
-from lakehouse.external.retriever import MIN_IMPORTANCE
+from lakehouse.external.retriever import ENOUGH_MEMORIES, MIN_IMPORTANCE
 from lakehouse.retrieval.engine import Retrieved
 from lakehouse.retrieval.rag_service import KnowledgeBase
 from schemas.errors import MemlakeError
@@ -63,7 +63,8 @@ async def told_outside(
     retriever = outside.retriever(knowledge, left_s=left_s, agent_id=request.agent_id)
     try:
         async with asyncio.timeout(max(0.0, left_s * SHARE)):
-            wanted = "external" in request.kinds or await retriever.should_query_external(request.query)
+            known = memories_of(found.hits)[:ENOUGH_MEMORIES]  # looked for already
+            wanted = "external" in request.kinds or retriever.verdict(request.query, known)
             limit = request.top_k if request.format == "results" else MAX_DOCUMENTS
             advice = await retriever.get_relevant_docs(request.query, limit) if wanted else []
             warnings = await retriever.warnings(request.query, memories, advice)

@@ -148,11 +148,14 @@ class ExternalKnowledgeRetriever:
 
     async def should_query_external(self, task: str) -> Verdict:
         """Whether the outside is to be asked for a task; see ``verdict_of``."""
+        known = () if self.cache is None else await self.memory_manager.retrieve(task, limit=ENOUGH_MEMORIES)
+        return self.verdict(task, known)
+
+    def verdict(self, task: str, known: Sequence[ProjectMemory]) -> Verdict:
+        """The same, given what the project knows, best first."""
         if self.cache is None:
             return Verdict(yes=False, reason="no documentation is configured")
-        told = asked_of(task, self.projects)
-        memories = await self.memory_manager.retrieve(task, limit=ENOUGH_MEMORIES)
-        return verdict_of(told, memories)
+        return verdict_of(asked_of(task, self.projects), known)
 
     async def should_fetch_external(self, context: str) -> Verdict:
         """Whether a host may be asked for a question, once neither the project nor what is kept has an answer."""
