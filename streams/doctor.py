@@ -84,10 +84,19 @@ async def _language_model(settings: Settings) -> str:
     return await probe(settings) if settings.llm_url else "none is set: rules do all"
 
 
+async def _documentation(settings: Settings) -> str:
+    from lakehouse.external.sites import sites_of  # noqa: PLC0415
+    from lakehouse.external.sources import SOURCES  # noqa: PLC0415
+
+    named = [f"{site.project} at {site.url}" for site in sites_of(settings.docs, SOURCES)]
+    return f"may be asked for {', '.join(named)}" if named else "no site is named: nobody is asked"
+
+
 LOOKS: dict[str, Callable[[Settings], Awaitable[str]]] = {
     "model": _model,
     "broker": _broker,
     "topics": _topics,
     "lake": _lake,
     "language model": _language_model,
+    "documentation": _documentation,
 }

@@ -1,6 +1,6 @@
 """The way from a question to documentation: asks for pages over Kafka, and tells what was asked, in batches.
 
-Rule of this file: nothing here waits for a host. A look-up that cannot be told is counted and dropped: it is a figure
+Rule of this file: nothing here waits for a host. A look-up that cannot be told is dropped, and that is logged: it is a figure
 in a report, and no answer waits for it.
 """
 
@@ -69,7 +69,7 @@ class Outside:
         )
 
     async def tell(self) -> None:
-        """Send the look-ups that wait; call it every second or so, and at the end."""
+        """Send the look-ups that wait; call it every second or so. Those of the last second end with the process."""
         while self._waiting:
             some = [self._waiting.popleft() for _ in range(min(MAX_LOOKUPS, len(self._waiting)))]
             self._told += 1

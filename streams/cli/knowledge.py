@@ -196,7 +196,7 @@ async def _ask(
     from streams.wire import Outbox
 
     now, told = datetime.now(UTC), settings()
-    if not told.docs.strip():
+    if not told.docs.strip(" ,"):
         raise MemlakeError(
             "no documentation is configured: name its sites in MEMLAKE_DOCS, as `memlake settings` tells"
         )
