@@ -1,7 +1,7 @@
 """The way from a question to documentation: asks for pages over Kafka, and tells what was asked, in batches.
 
-Rule of this file: nothing here waits for a host. A look-up that cannot be told is dropped, and that is logged: it is a figure
-in a report, and no answer waits for it.
+Rule of this file: nothing here waits for a host. A look-up that cannot be told is dropped, and that is logged: it is a
+figure in a report, and no answer waits for it.
 """
 
 import os

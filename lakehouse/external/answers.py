@@ -4,17 +4,16 @@ Rule of this file: pure. Reasons are for an operator: what happened and, where t
 body is in them.
 """
 
-import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
-from email.utils import parsedate_to_datetime
+from datetime import datetime, timedelta
 from hashlib import sha256
 from typing import Any, Final
 
 from lakehouse.external.hosts import Limits
 from lakehouse.external.source import Blocked, Failed, Gone, Site
+from lakehouse.retry_after import number_told, seconds_told
 from schemas.knowledge import MAX_URL, PageState
 
 OK: Final = 200
@@ -236,26 +235,8 @@ def retry_after(headers: Mapping[str, str], now: datetime) -> float | None:
     """
     told = headers.get("retry-after")
     if told is not None:
-        seconds = _number(told)
-        return seconds if seconds is not None else _until(told, now)
-    reset = _number(headers.get("x-ratelimit-reset", ""))
+        return seconds_told(told, now)
+    reset = number_told(headers.get("x-ratelimit-reset"))
     if reset is None or headers.get("x-ratelimit-remaining", "").strip() != "0":
         return None
     return max(0.0, reset - now.timestamp())
-
-
-def _number(told: str) -> float | None:
-    try:
-        number = float(told)
-    except ValueError:
-        return None
-    return number if math.isfinite(number) and number >= 0 else None
-
-
-def _until(told: str, now: datetime) -> float | None:
-    try:
-        moment = parsedate_to_datetime(told)
-    except ValueError:
-        return None
-    moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-    return max(0.0, (moment - now).total_seconds())

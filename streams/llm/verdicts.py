@@ -5,13 +5,12 @@ it was tried before is for whoever waits. The words by which endpoints name thei
 """
 
 import json
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
+from datetime import datetime
 from typing import Any, Literal
 
+from lakehouse.retry_after import number_told, seconds_told
 from streams.llm.failures import Reason
 from streams.ruledata import load
 
@@ -106,27 +105,8 @@ def retry_after(headers: Mapping[str, str], now: datetime) -> float | None:
     Returns:
         0 or more; None where nothing, or nothing that makes sense, is told.
     """
-    milliseconds = _number(headers.get("retry-after-ms"))
-    if milliseconds is not None:
-        return milliseconds / 1000
-    told = headers.get("retry-after")
-    seconds = _number(told)
-    if seconds is not None or told is None:
-        return seconds
-    try:
-        moment = parsedate_to_datetime(told)
-    except ValueError:
-        return None
-    moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-    return max(0.0, (moment - now).total_seconds())
-
-
-def _number(told: str | None) -> float | None:
-    try:
-        number = float(told or "")
-    except ValueError:
-        return None
-    return number if math.isfinite(number) and number >= 0 else None
+    milliseconds = number_told(headers.get("retry-after-ms"))
+    return milliseconds / 1000 if milliseconds is not None else seconds_told(headers.get("retry-after"), now)
 
 
 def _error_of(body: bytes) -> dict[str, str]:
